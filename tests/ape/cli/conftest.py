@@ -1,4 +1,4 @@
-"""A user at a terminal, in an empty folder."""
+"""Fixtures that run `ape` in an empty folder."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ MT = "Claire posed his bag and sat down."
 
 @pytest.fixture
 def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
-    """Type `ape …` in an empty folder of a user of whom nothing is known."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
+    """Run `ape` as a subprocess in an empty folder, without settings."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))
+    }
     home = {
         "HOME": str(tmp_path),
         "XDG_CONFIG_HOME": str(tmp_path / "c"),
@@ -31,13 +33,13 @@ def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
     (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
     (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
 
-    def type_in(*words: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def run_ape(*words: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [str(APE), *words],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             cwd=tmp_path,
-            env=kept | home | environment,
+            env=inherited | home | environment,
             timeout=120,
             check=False,
         )
@@ -45,23 +47,23 @@ def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
             done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
         )
 
-    return type_in
+    return run_ape
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Type `ape …` within this process: the parts that train take seconds to import, and are imported once."""
+    """Run `ape` in this process, which imports the training dependencies only once."""
     for name in [name for name in os.environ if name.startswith(("APE_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 
-    def type_in(*words: object) -> subprocess.CompletedProcess[str]:
+    def run_ape(*words: object) -> subprocess.CompletedProcess[str]:
         monkeypatch.setattr(sys, "argv", ["ape", *map(str, words)])
         with pytest.raises(SystemExit) as caught:
             main()
-        told = capsys.readouterr()
-        return subprocess.CompletedProcess(sys.argv, int(str(caught.value.code or 0)), told.out, told.err)
+        output = capsys.readouterr()
+        return subprocess.CompletedProcess(sys.argv, int(str(caught.value.code or 0)), output.out, output.err)
 
-    return type_in
+    return run_ape

@@ -1,4 +1,4 @@
-"""`ape book` as a user types it: one book from plan to export, and everything that can be wrong with it."""
+"""`ape book` as a subprocess: plan, edit, resume, redo, report, export, and errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def mend(request: dict[str, Any], turn: int) -> Move:
 
 @pytest.fixture
 def book(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
-    """A book of 12 paragraphs in three chapters, lying in the folder, and the words that edit it."""
+    """The arguments that edit a book of 12 paragraphs in three chapters."""
     chapters = list(tale(12, chapter=4))
     make_epub(
         tmp_path / "livre.epub", paragraphs=[[one.source for one in part] for part in chapters], language="fr"
@@ -45,7 +45,7 @@ def book(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
     return ["book", "edit", "livre.epub", "book.epub", "-o", "out.epub", *LANGUAGES, "--url", scripted.url]
 
 
-def test_a_book_is_edited_and_the_same_command_again_asks_for_nothing(
+def test_a_book_is_edited_and_the_same_command_again_sends_no_request(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     done = run(*book)
@@ -75,11 +75,11 @@ def test_other_settings_are_not_mixed_in_silently(
     assert len(scripted.requests) == 12
 
 
-def test_changing_one_paragraph_of_the_mt_does_that_one_again(
+def test_a_changed_paragraph_of_the_mt_is_edited_again(
     run: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
-    told = [one for part in tale(9) for one in part]
-    lines = [{"source": one.source, "mt": one.mt} for one in told]
+    output = [one for part in tale(9) for one in part]
+    lines = [{"source": one.source, "mt": one.mt} for one in output]
     scripted.script = mend
 
     def write() -> None:
@@ -98,7 +98,7 @@ def test_changing_one_paragraph_of_the_mt_does_that_one_again(
     assert len({translation_in(request) for request in scripted.requests}) == 1
 
 
-def test_poisoned_paragraphs_are_named_and_redone_alone_when_the_fault_is_gone(
+def test_quarantined_paragraphs_are_listed_and_only_they_are_redone(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     def poisoned(request: dict[str, Any], turn: int) -> Move:
@@ -107,11 +107,11 @@ def test_poisoned_paragraphs_are_named_and_redone_alone_when_the_fault_is_gone(
     scripted.script = poisoned
     done = run(*book, "--json", **PATIENCE)
     assert done.returncode == 3, done.stderr
-    told = json.loads(done.stdout)
-    assert list(told["quarantined"]) == ["OEBPS/ch02.xhtml#3"]
+    output = json.loads(done.stdout)
+    assert list(output["quarantined"]) == ["OEBPS/ch02.xhtml#3"]
     assert "OEBPS/ch02.xhtml#3" in done.stderr
     assert "--redo quarantined" in done.stderr
-    assert (told["paragraphs_in"], told["paragraphs_out"], told["edited"]) == (12, 12, 11)
+    assert (output["paragraphs_in"], output["paragraphs_out"], output["edited"]) == (12, 12, 11)
 
     assert run(*book, **PATIENCE).returncode == 3
     scripted.script = mend
@@ -122,7 +122,7 @@ def test_poisoned_paragraphs_are_named_and_redone_alone_when_the_fault_is_gone(
     assert json.loads(done.stdout)["edited"] == 12
 
 
-def test_a_model_server_that_is_gone_stops_the_book_and_nothing_is_condemned(
+def test_an_engine_outage_stops_the_book_and_quarantines_nothing(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     scripted.play(Fail(503))
@@ -136,7 +136,7 @@ def test_a_model_server_that_is_gone_stops_the_book_and_nothing_is_condemned(
     assert run(*book).returncode == 0
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(
+def test_ctrl_c_saves_and_prints_how_to_resume(
     book: list[str], scripted: ScriptedServer, tmp_path: Path, run: Run
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 5 else Hang()
@@ -152,10 +152,10 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     while len(scripted.requests) < 6 and time.monotonic() < deadline:
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[1].decode()
-    assert process.returncode == 130, said
-    assert "5 of 12 paragraphs are finished and saved" in said
-    assert "ape book edit livre.epub book.epub -o out.epub" in said
+    message = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 130, message
+    assert "5 of 12 paragraphs are finished and saved" in message
+    assert "ape book edit livre.epub book.epub -o out.epub" in message
     assert not (tmp_path / "out.epub").exists()
     assert json.loads(run("book", "status", "out.epub", "--json").stdout)["state"] == "stopped"
     scripted.script = mend
@@ -165,7 +165,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     assert len(scripted.requests) == 7
 
 
-def test_an_output_that_is_not_ours_is_never_overwritten(
+def test_an_output_of_another_program_is_never_overwritten(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "out.epub").write_bytes(b"my only copy")
@@ -191,7 +191,7 @@ def test_an_output_that_is_not_ours_is_never_overwritten(
         (("livre.epub", "book.epub", "-o", "out.docx"), "would be a EPUB file"),
     ],
 )
-def test_what_can_not_be_edited_is_refused_before_anything_is_spent(
+def test_bad_books_are_refused_before_any_request(
     run: Run,
     book: list[str],
     scripted: ScriptedServer,
@@ -211,7 +211,7 @@ def test_what_can_not_be_edited_is_refused_before_anything_is_spent(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_spent(
+def test_a_read_only_folder_is_refused_before_any_request(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
@@ -230,11 +230,9 @@ def test_a_device_is_never_replaced_by_a_file(run: Run, book: list[str], tmp_pat
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_source_text_left_in_the_book_is_found_at_the_end(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
-) -> None:
-    told = [one for part in tale(8) for one in part]
-    lines = [{"source": one.source, "mt": one.mt} for one in told]
+def test_source_text_left_in_the_book_is_reported(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+    output = [one for part in tale(8) for one in part]
+    lines = [{"source": one.source, "mt": one.mt} for one in output]
     lines[3]["mt"] = lines[3]["source"]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     (tmp_path / "pairs.jsonl").write_text(text, encoding="utf-8")
@@ -246,9 +244,7 @@ def test_source_text_left_in_the_book_is_found_at_the_end(
     assert "Source text is left in the book: 1" in done.stderr
 
 
-def test_a_job_can_be_looked_at_reported_exported_and_forgotten(
-    run: Run, book: list[str], tmp_path: Path
-) -> None:
+def test_a_job_can_be_shown_reported_exported_and_deleted(run: Run, book: list[str], tmp_path: Path) -> None:
     assert run(*book, "--report", "while.html").returncode == 0
     assert "livre" not in run("book", "status").stderr
     status = json.loads(run("book", "status", "out.epub", "--json").stdout)
@@ -268,7 +264,7 @@ def test_a_job_can_be_looked_at_reported_exported_and_forgotten(
     assert run("book", "status", "out.epub").returncode == 2
 
 
-def test_one_paragraph_or_all_rejected_are_done_again(
+def test_one_paragraph_or_all_rejected_paragraphs_are_redone(
     run: Run, book: list[str], scripted: ScriptedServer
 ) -> None:
     def half(request: dict[str, Any], turn: int) -> Move:
@@ -314,7 +310,7 @@ def test_a_folder_that_was_moved_is_still_the_same_job(
     assert run("book", "export", "two/out.epub", "-o", "copy.epub").returncode == 0
 
 
-def test_a_chapter_that_is_missing_from_the_mt_is_told_at_the_end_and_in_the_report(
+def test_a_chapter_missing_from_the_mt_is_in_the_summary_and_the_report(
     run: Run, book: list[str], tmp_path: Path
 ) -> None:
     chapters = [[one.mt for one in part] for part in tale(60, chapter=20)]
@@ -329,7 +325,7 @@ def test_a_chapter_that_is_missing_from_the_mt_is_told_at_the_end_and_in_the_rep
     assert run(*book).returncode == 3
 
 
-def test_a_key_that_is_refused_stops_the_book_at_once(
+def test_a_refused_key_stops_the_book_immediately(
     run: Run, book: list[str], scripted: ScriptedServer
 ) -> None:
     scripted.play(Fail(401))
@@ -339,7 +335,7 @@ def test_a_key_that_is_refused_stops_the_book_at_once(
     assert len(scripted.requests) <= 2
 
 
-def test_a_plan_spends_nothing(run: Run, book: list[str], scripted: ScriptedServer) -> None:
+def test_a_plan_sends_no_request(run: Run, book: list[str], scripted: ScriptedServer) -> None:
     done = run("book", "plan", "livre.epub", "book.epub", *LANGUAGES, "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     for word in ("chapters", "paragraphs", "tokens"):
@@ -364,45 +360,45 @@ def test_another_process_can_help_with_a_job_that_is_paused_or_running(
 
 def latin(tmp_path: Path, count: int) -> tuple[str, ...]:
     """A book in Latin-1, which has no curly quotation marks."""
-    told = [one for part in tale(count) for one in part]
+    output = [one for part in tale(count) for one in part]
     straight = str.maketrans("“”’", '""\'')
-    for name, texts in (("s.txt", [one.source for one in told]), ("m.txt", [one.mt for one in told])):
+    for name, texts in (("s.txt", [one.source for one in output]), ("m.txt", [one.mt for one in output])):
         content = "\n\n".join(text.translate(straight).replace("œ", "oe") for text in texts) + "\n"
         (tmp_path / name).write_bytes(content.encode("latin-1"))
     return ("book", "edit", "s.txt", "m.txt", "-o", "o.txt", *LANGUAGES, "--encoding", "latin-1", "--json")
 
 
-def test_marks_that_the_encoding_lacks_become_those_of_a_typewriter(
+def test_quotation_marks_missing_from_the_encoding_become_ascii(
     run: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     words = latin(tmp_path, 30)
     scripted.script = lambda request, turn: Say(translation_in(request).replace(": ", " — “so”: ", 1))
     done = run(*words, "--url", scripted.url)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["left_out"] == []
-    assert told["edited"] > 20
-    assert (tmp_path / "o.txt").read_bytes().decode("latin-1").count('-- "so"') == told["edited"]
+    output = json.loads(done.stdout)
+    assert output["left_out"] == []
+    assert output["edited"] > 20
+    assert (tmp_path / "o.txt").read_bytes().decode("latin-1").count('-- "so"') == output["edited"]
 
 
-def test_a_text_that_the_file_can_not_hold_is_left_out_and_named_and_the_book_is_written(
+def test_a_post_edit_that_the_encoding_lacks_is_listed_and_the_book_is_written(
     run: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     words = latin(tmp_path, 40)
     scripted.script = lambda request, turn: Say(translation_in(request).replace("Page ", "Page № ", 1))
     done = run(*words, "--url", scripted.url)
     assert done.returncode == 3, done.stderr
-    told = json.loads(done.stdout)
-    assert len(told["left_out"]) == told["edited"] > 20
-    assert "№" in told["left_out"][0]["message"]
+    output = json.loads(done.stdout)
+    assert len(output["left_out"]) == output["edited"] > 20
+    assert "№" in output["left_out"][0]["message"]
     assert (tmp_path / "o.txt").read_bytes() == (tmp_path / "m.txt").read_bytes()
 
 
-def test_a_paragraph_of_thirty_thousand_words_is_left_alone_with_the_reason(
+def test_a_paragraph_of_thirty_thousand_words_is_skipped_with_the_reason(
     run: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
-    told = [one for part in tale(9) for one in part]
-    for name, texts in (("s.txt", [one.source for one in told]), ("m.txt", [one.mt for one in told])):
+    output = [one for part in tale(9) for one in part]
+    for name, texts in (("s.txt", [one.source for one in output]), ("m.txt", [one.mt for one in output])):
         texts[4] = " ".join([texts[4]] * 2_000)
         (tmp_path / name).write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     scripted.script = mend
@@ -412,9 +408,7 @@ def test_a_paragraph_of_thirty_thousand_words_is_left_alone_with_the_reason(
     assert json.loads(done.stdout)["paragraphs_out"] == 9
 
 
-def test_italics_that_changed_places_are_put_back_where_they_belong_now(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
-) -> None:
+def test_italics_follow_their_words(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     source = "Hugo portait un chapeau <i>petit</i> et <b>rouge</b>, et il marchait vite."
     mt = "Hugo wore a hat <i>small</i> and <b>red</b>, and he walked quickly."
     for name, text, language in (("s.epub", source, "fr"), ("m.epub", mt, "en")):
@@ -432,7 +426,7 @@ def test_italics_that_changed_places_are_put_back_where_they_belong_now(
 
 
 @pytest.mark.parametrize("name", ["livre.epub", "book.epub", "out.epub", "diary.txt"])
-def test_a_report_never_takes_the_place_of_a_book_or_of_anything_else(
+def test_a_report_never_replaces_a_book_or_another_file(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "diary.txt").write_text("dear diary")
@@ -443,19 +437,19 @@ def test_a_report_never_takes_the_place_of_a_book_or_of_anything_else(
     assert ((tmp_path / name).read_bytes() if (tmp_path / name).exists() else None) == before
 
 
-def test_a_report_may_be_written_again(run: Run, book: list[str]) -> None:
+def test_a_report_may_replace_a_report(run: Run, book: list[str]) -> None:
     assert run(*book, "--report", "r.html").returncode == 0
     assert run("book", "report", "out.epub", "-o", "r.html").returncode == 0
     assert run("book", "report", "out.epub", "-o", "livre.epub").returncode == 2
 
 
-def test_a_book_that_was_done_but_not_written_is_written_by_the_next_run(
+def test_a_finished_job_without_output_is_written_by_the_next_run(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     assert run(*book).returncode == 0
     first = (tmp_path / "out.epub").read_bytes()
     assert run("book", "redo", "out.epub", "OEBPS/ch01.xhtml#2").returncode == 0
-    # Somebody else finishes the work, and nobody writes the book.
+    # Another process finishes the paragraphs without writing the book.
     scripted.script = lambda request, turn: Say(translation_in(request))
     assert run("book", "work", "out.epub", "--url", scripted.url).returncode == 0
     assert (tmp_path / "out.epub").read_bytes() == first
@@ -465,7 +459,7 @@ def test_a_book_that_was_done_but_not_written_is_written_by_the_next_run(
     assert (tmp_path / "out.epub").read_bytes() != first
 
 
-def test_what_comes_to_the_place_of_the_output_meanwhile_is_not_overwritten(
+def test_a_file_that_appears_at_the_output_path_is_not_overwritten(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     def put_something_there(request: dict[str, Any], turn: int) -> Move:
@@ -493,7 +487,7 @@ def test_a_job_that_is_still_being_planned_is_not_worked_on(
     assert "still being read" in done.stderr
 
 
-def test_what_is_said_of_the_files_anew_is_heard_also_when_the_book_is_finished(
+def test_new_file_options_apply_to_a_finished_book(
     run: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     words = latin(tmp_path, 9)
@@ -503,7 +497,7 @@ def test_what_is_said_of_the_files_anew_is_heard_also_when_the_book_is_finished(
     done = run(*words, "--format", "markdown", "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     assert "nothing to do" not in done.stderr
-    assert not scripted.requests  # the texts are the same ones
+    assert not scripted.requests  # the texts are the same
     again = run(*words, "--format", "markdown", "--url", scripted.url)
     assert "nothing to do" in again.stderr
 
@@ -516,9 +510,7 @@ def test_a_language_may_be_named_with_its_region(run: Run, scripted: ScriptedSer
 
 
 @pytest.mark.parametrize("name", ["livre.epub", "book.epub"])
-def test_an_export_never_takes_the_place_of_an_input(
-    run: Run, book: list[str], tmp_path: Path, name: str
-) -> None:
+def test_an_export_never_replaces_an_input(run: Run, book: list[str], tmp_path: Path, name: str) -> None:
     assert run(*book).returncode == 0
     before = (tmp_path / name).read_bytes()
     for kind in ("book", "jsonl"):
@@ -528,7 +520,7 @@ def test_an_export_never_takes_the_place_of_an_input(
     assert (tmp_path / name).read_bytes() == before
 
 
-def test_a_report_that_can_not_be_written_is_refused_before_anything_is_spent(
+def test_an_unwritable_report_is_refused_before_any_request(
     run: Run, book: list[str], scripted: ScriptedServer
 ) -> None:
     done = run(*book, "--report", "nowhere/r.html")
@@ -537,7 +529,7 @@ def test_a_report_that_can_not_be_written_is_refused_before_anything_is_spent(
     assert not scripted.requests
 
 
-def test_a_report_that_fails_at_the_end_does_not_keep_the_summary_from_us(
+def test_the_summary_is_printed_although_the_report_fails(
     run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "pages").mkdir()

@@ -1,4 +1,4 @@
-"""The command line as a user types it."""
+"""`ape` as a subprocess: edit, models, settings, demo and errors."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
     run(
         "edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3"
     )
-    asked = scripted.requests[0]
-    assert asked["temperature"] == 0.3
-    assert "Claire = Claire" in asked["messages"][-1]["content"]
-    assert "Plain words." in asked["messages"][0]["content"]
-    assert "French" in asked["messages"][0]["content"]
+    question = scripted.requests[0]
+    assert question["temperature"] == 0.3
+    assert "Claire = Claire" in question["messages"][-1]["content"]
+    assert "Plain words." in question["messages"][0]["content"]
+    assert "French" in question["messages"][0]["content"]
 
 
 def test_a_flag_beats_the_request_on_stdin(run: Run, scripted: ScriptedServer) -> None:
@@ -76,7 +76,7 @@ def test_a_flag_beats_the_request_on_stdin(run: Run, scripted: ScriptedServer) -
     assert scripted.requests[0]["seed"] == 7
 
 
-def test_a_proxy_for_the_world_is_not_asked_for_this_machine(run: Run, scripted: ScriptedServer) -> None:
+def test_a_proxy_is_not_used_for_loopback(run: Run, scripted: ScriptedServer) -> None:
     words = ("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
     done = run(
         *words, HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9", APE_RETRY_ATTEMPTS="1"
@@ -141,7 +141,7 @@ def test_an_unknown_model_names_its_neighbours(run: Run) -> None:
     assert "smollm2-135m" in done.stderr
 
 
-def test_models_list_tells_what_is_here(run: Run) -> None:
+def test_models_list_marks_downloaded_models(run: Run) -> None:
     rows = json.loads(run("models", "list", "--json").stdout)
     assert rows[0]["name"] == "smollm2-135m"
     assert rows[0]["path"] is None
@@ -152,8 +152,8 @@ def test_settings_are_printed_with_secrets_masked(run: Run) -> None:
     done = run("settings", APE_API_KEYS="opensesame", APE_PORT="9999")
     assert "9999" in done.stdout
     assert "opensesame" not in done.stdout
-    shown = json.loads(run("settings", "--json", APE_ENGINE_KEY="secret").stdout)
-    assert shown["engine_key"] == "********"
+    printed = json.loads(run("settings", "--json", APE_ENGINE_KEY="secret").stdout)
+    assert printed["engine_key"] == "********"
 
 
 def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServ
     assert done.returncode == 0, done.stderr
     assert "Decisions" in done.stdout
     assert "28 passages" in done.stdout
-    assert "[-She-]{+He+}" in done.stdout  # nothing is coloured here, so the diff has to say it in signs
+    assert "[-She-]{+He+}" in done.stdout  # without colours the diff has brackets
     page = (tmp_path / "pages" / "demo.html").read_text(encoding="utf-8")
     assert page.count("沈砚秋") >= 2
 
@@ -179,7 +179,7 @@ def test_the_field_of_an_error_is_printed_as_the_flag_of_the_command() -> None:
     assert describe_error(unclear, command, words) == "The language is not clear. See --source-language."
     named = InputError("Give --source-language.", field="source_language")
     assert describe_error(named, command, words) == "Give --source-language."
-    other = InputError("There are too few votes.", field="votes")  # no flag of this command
+    other = InputError("There are too few votes.", field="votes")  # this command has no such flag
     assert describe_error(other, command, words) == "There are too few votes."
     argument = InputError("The book is empty.", field="source")
     assert describe_error(argument, command, ["book", "edit", "a.txt", "b.txt"]) == "The book is empty."

@@ -1,4 +1,4 @@
-"""`ape compare` as a user types it: models and ready outputs over one set, killed and typed again, joined."""
+"""`ape compare` as a subprocess: models and ready outputs, resuming, merging, judges and votes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUICK = ("--metric", "chrf", "--samples", "100", "--source-language", "fr", "--t
 
 
 def mend(request: dict[str, Any], turn: int) -> Move:
-    """What is none of ours is the question whether the server answers at all, and any answer will do."""
+    """Correct a known MT; repeat any other text, such as that of a health check."""
     text = translation_in(request)
     return Say(MEND.get(text, text))
 
@@ -43,7 +43,7 @@ def write_set(folder: Path, name: str = "set.jsonl", *, references: bool = True,
 
 @pytest.fixture
 def words(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
-    """The set and a system's ready outputs lie in the folder; these words compare a model and that system."""
+    """The arguments that compare a model with ready outputs."""
     write_set(tmp_path)
     (tmp_path / "worse.txt").write_text("\n".join(WORSE) + "\n", encoding="utf-8")
     scripted.script = mend
@@ -85,15 +85,15 @@ def test_a_model_and_ready_outputs_are_compared_with_doing_nothing(
     assert {path.name for path in (tmp_path / "run").iterdir()} >= {
         "results.json", "manifest.json", "outputs.jsonl", "report.html",
     }  # fmt: skip
-    told = {one["name"]: one for one in results(tmp_path / "run")["systems"]}
-    assert list(told) == ["do-nothing", "model", "worse"]
-    assert told["model"]["decisions"] == {"edited": 3, "unchanged": 1}
+    output = {one["name"]: one for one in results(tmp_path / "run")["systems"]}
+    assert list(output) == ["do-nothing", "model", "worse"]
+    assert output["model"]["decisions"] == {"edited": 3, "unchanged": 1}
     lines = (tmp_path / "run" / "outputs.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     assert [row["systems"]["model"] for row in rows] == list(BETTER)
 
 
-def test_the_same_command_again_asks_for_nothing_and_finds_the_same(
+def test_the_same_command_again_sends_no_request_and_gives_the_same_results(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     assert here(*words).returncode == 0
@@ -108,7 +108,7 @@ def test_the_same_command_again_asks_for_nothing_and_finds_the_same(
 
 @pytest.mark.subprocess
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
+def test_a_killed_comparison_resumes_without_repeated_requests(
     run: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, how: signal.Signals
 ) -> None:
     def until_the_third(request: dict[str, Any], turn: int) -> Move:
@@ -129,10 +129,10 @@ def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
         assert time.monotonic() < deadline, "it never asked for the third"
         time.sleep(0.01)
     process.send_signal(how)
-    _, told = process.communicate(timeout=60)
+    _, output = process.communicate(timeout=60)
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert b"2 of 4 paragraphs are finished and saved" in told
+        assert b"2 of 4 paragraphs are finished and saved" in output
     scripted.requests.clear()
     scripted.script = mend
     done = run(*words)
@@ -141,7 +141,7 @@ def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
     assert results(tmp_path / "run")["systems"][1]["decisions"] == {"edited": 3, "unchanged": 1}
 
 
-def test_the_manifest_makes_the_same_again(
+def test_the_command_of_the_manifest_reproduces_the_results(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     assert here(*words).returncode == 0
@@ -160,7 +160,7 @@ def test_the_manifest_makes_the_same_again(
     assert changed == {"command", "arguments"}
 
 
-def test_two_runs_over_the_same_set_are_joined(here: Run, words: list[str], tmp_path: Path) -> None:
+def test_two_runs_over_the_same_set_are_merged(here: Run, words: list[str], tmp_path: Path) -> None:
     assert here(*words).returncode == 0
     (tmp_path / "mine.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
     second = ["compare", "--data", "set.jsonl", "--system", "mine=@mine.txt", *QUICK]
@@ -176,7 +176,7 @@ def test_two_runs_over_the_same_set_are_joined(here: Run, words: list[str], tmp_
     assert {one["metric"] for one in found["scores"]} == {"chrf"}
 
 
-def test_runs_over_other_data_are_not_joined(here: Run, words: list[str], tmp_path: Path) -> None:
+def test_runs_over_other_data_are_not_merged(here: Run, words: list[str], tmp_path: Path) -> None:
     assert here(*words).returncode == 0
     write_set(tmp_path, "other.jsonl", mt="The same everywhere.")
     other = ["compare", "--data", "other.jsonl", "--system", "worse=@worse.txt", *QUICK]
@@ -187,7 +187,7 @@ def test_runs_over_other_data_are_not_joined(here: Run, words: list[str], tmp_pa
     assert not (tmp_path / "both").exists()
 
 
-def test_without_references_the_rest_is_still_told(here: Run, words: list[str], tmp_path: Path) -> None:
+def test_without_references_the_rest_is_still_reported(here: Run, words: list[str], tmp_path: Path) -> None:
     write_set(tmp_path, references=False)
     done = here(*words)
     assert done.returncode == 0, done.stderr
@@ -197,7 +197,7 @@ def test_without_references_the_rest_is_still_told(here: Run, words: list[str], 
     assert "Not applicable: chrf." in page
 
 
-def test_a_paragraph_that_fails_for_good_stays_as_it_was_and_is_tried_again_next_time(
+def test_a_quarantined_paragraph_keeps_its_mt_and_is_retried_by_the_next_run(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     def poisoned(request: dict[str, Any], turn: int) -> Move:
@@ -221,7 +221,9 @@ def test_a_folder_of_another_comparison_is_refused(here: Run, words: list[str], 
     assert "run holds a comparison over another set" in done.stderr
 
 
-def test_a_finished_comparison_loses_no_system_unasked(here: Run, words: list[str], tmp_path: Path) -> None:
+def test_a_finished_comparison_loses_no_system_without_replace(
+    here: Run, words: list[str], tmp_path: Path
+) -> None:
     assert here(*words).returncode == 0
     before = (tmp_path / "run" / "report.html").read_bytes()
     (tmp_path / "mine.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
@@ -231,19 +233,19 @@ def test_a_finished_comparison_loses_no_system_unasked(here: Run, words: list[st
     assert "a finished comparison of model, worse, which would lose model, worse" in done.stderr
     assert "See --replace." in done.stderr
     assert (tmp_path / "run" / "report.html").read_bytes() == before
-    assert here(*words, "--system", "mine=@mine.txt").returncode == 0  # one more drops none
+    assert here(*words, "--system", "mine=@mine.txt").returncode == 0  # adding a system drops none
     assert here(*other, "--replace").returncode == 0
     assert [one["name"] for one in results(tmp_path / "run")["systems"]] == ["do-nothing", "mine"]
 
 
-def test_a_model_is_not_changed_under_its_name(here: Run, words: list[str], scripted: ScriptedServer) -> None:
+def test_a_system_keeps_its_settings(here: Run, words: list[str], scripted: ScriptedServer) -> None:
     assert here(*words).returncode == 0
     done = here(*words, "--temperature", "0.5")
     assert done.returncode == 2
     assert "temperature was 0.0 and is 0.5" in done.stderr
 
 
-def test_texts_of_one_server_are_never_shown_as_another_s(
+def test_texts_of_one_server_are_never_attributed_to_another(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     assert here(*words).returncode == 0
@@ -257,7 +259,7 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (["--metric", "bleau"], "no metric called 'bleau'"),
         (["--system", "x=:p9"], "no system 'p9'"),
@@ -283,8 +285,8 @@ def test_texts_of_one_server_are_never_shown_as_another_s(
         (["--trial", "other.json"], "other.json showed raters another text of 'worse'"),
     ],
 )
-def test_what_is_wrong_is_told_before_any_model_is_asked(
-    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, more: list[str], told: str
+def test_bad_input_is_refused_before_any_request(
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, more: list[str], message: str
 ) -> None:
     (tmp_path / "short.txt").write_text("One.\nTwo.\n", encoding="utf-8")
     (tmp_path / "short.jsonl").write_text('{"id": "north:1", "text": "One."}\n', encoding="utf-8")
@@ -297,13 +299,13 @@ def test_what_is_wrong_is_told_before_any_model_is_asked(
     write_trial(make_trial(others, seed=1, design=TrialDesign(items=2)), tmp_path / "other.json")
     done = here(*words, *more)
     assert done.returncode == 2, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
     assert scripted.requests == []
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", ["gt", "mt"])
-def test_which_system_of_the_set_is_the_mt_is_asked_though_a_candidate_has_a_usual_name(
+def test_an_ambiguous_mt_is_refused_although_a_candidate_has_a_usual_name(
     here: Run, tmp_path: Path, name: str
 ) -> None:
     rows = [
@@ -327,12 +329,12 @@ def test_text_files_side_by_side_are_a_set_too(here: Run, scripted: ScriptedServ
     files = ("--source", "src.txt", "--mt", "@mt.txt", "--reference", "ref.txt", "--system", "b=@better.txt")
     done = here("compare", *files, *QUICK, "-o", "run", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert [one["name"] for one in told["systems"]] == ["do-nothing", "b"]
-    assert told == results(tmp_path / "run")
+    output = json.loads(done.stdout)
+    assert [one["name"] for one in output["systems"]] == ["do-nothing", "b"]
+    assert output == results(tmp_path / "run")
 
 
-def test_a_judge_is_asked_in_both_orders_and_its_worth_is_told(
+def test_a_judge_is_asked_in_both_orders_and_its_agreement_is_reported(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     def judge(request: dict[str, Any], turn: int) -> Move:
@@ -342,10 +344,10 @@ def test_a_judge_is_asked_in_both_orders_and_its_worth_is_told(
     scripted.script = judge
     done = here(*words, "--judge", f"{scripted.url}#scripted", "--judge-items", "2")
     assert done.returncode == 0, done.stderr
-    told = results(tmp_path / "run")["judge"]
-    assert told["scored"] == 0
-    assert told["unscored"]["order_flip"] > 0
-    assert "no human votes" in told["agreement"]["not_applicable"]
+    output = results(tmp_path / "run")["judge"]
+    assert output["scored"] == 0
+    assert output["unscored"]["order_flip"] > 0
+    assert "no human votes" in output["agreement"]["not_applicable"]
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "A model’s verdicts do not replace human votes" in page
     assert "The agreement of the judge with raters is unknown" in page
@@ -355,7 +357,7 @@ def test_a_judge_is_asked_in_both_orders_and_its_worth_is_told(
     assert "0 ties, 2 without a verdict" in page
 
 
-def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: Path) -> None:
+def test_votes_are_reported_with_the_metrics(here: Run, words: list[str], tmp_path: Path) -> None:
     rows = [
         {"item": f"i{number}", "rater": rater, "first": "model", "second": "do-nothing", "choice": choice}
         for number, choice in enumerate(("first", "first", "second", "tie"))
@@ -365,19 +367,19 @@ def test_votes_stand_beside_the_metrics(here: Run, words: list[str], tmp_path: P
     (tmp_path / "votes.jsonl").write_text(text, encoding="utf-8")
     done = here(*words, "--votes", "votes.jsonl")
     assert done.returncode == 0, done.stderr
-    told = results(tmp_path / "run")["votes"]
-    assert (told["votes"], told["raters"]) == (8, ["ada", "bo"])
+    output = results(tmp_path / "run")["votes"]
+    assert (output["votes"], output["raters"]) == (8, ["ada", "bo"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "8 votes by 2 raters on 4 items" in page
     assert "it is not known whether raters read these texts" in page
     assert "Name it with --trial." in done.stderr
-    (preference,) = told["preferences"]
+    (preference,) = output["preferences"]
     low, high = preference["interval"]["low"], preference["interval"]["high"]
     assert preference["interval"]["method"] == "Wilson, on effective votes"  # two votes on each item
     assert f"{low:.0%} to {high:.0%}" in page
     assert "the 95% interval (Wilson, on effective votes)" in page
     assert (
-        "no score for both texts of any vote" in told["metrics"]["chrf"]["not_applicable"]
+        "no score for both texts of any vote" in output["metrics"]["chrf"]["not_applicable"]
     )  # without the trial
     (tmp_path / "votes.jsonl").write_text(text.replace("model", "stranger"), encoding="utf-8")
     done = here(*words, "--votes", "votes.jsonl")
@@ -403,7 +405,7 @@ def test_a_book_job_is_a_set_with_its_post_edit_in_it(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda run: (run / "manifest.json").unlink(), "is not a comparison"),
         (lambda run: (run / "manifest.json").write_text("{}", encoding="utf-8"), "not the manifest"),
@@ -411,15 +413,15 @@ def test_a_book_job_is_a_set_with_its_post_edit_in_it(
         (lambda run: _reword(run / "outputs.jsonl", MT[1], "Marthe sang."), "was modified after"),
     ],
 )
-def test_a_run_that_is_not_whole_is_not_joined(
-    here: Run, words: list[str], tmp_path: Path, change: Callable[[Path], object], told: str
+def test_an_incomplete_run_is_not_merged(
+    here: Run, words: list[str], tmp_path: Path, change: Callable[[Path], object], message: str
 ) -> None:
     ready = ["compare", "--data", "set.jsonl", "--system", "worse=@worse.txt", *QUICK, "-o", "run"]
     assert here(*ready).returncode == 0
     change(tmp_path / "run")
     done = here("compare", "run", "run", "-o", "both")
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def _reword(path: Path, old: str, new: str) -> None:
@@ -428,7 +430,7 @@ def _reword(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
+def test_a_judge_is_compared_with_the_votes_of_a_trial_of_the_run(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     assert here(*words).returncode == 0
@@ -446,9 +448,9 @@ def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
     (tmp_path / "votes.jsonl").write_text(text, encoding="utf-8")
 
     def prefers_the_model(request: dict[str, Any], turn: int) -> Move:
-        asked = request["messages"][-1]["content"]
-        places = [asked.find(text) for text in BETTER if text not in MT and text in asked]
-        old = [asked.find(text) for text in MT if text not in BETTER and text in asked]
+        question = request["messages"][-1]["content"]
+        places = [question.find(text) for text in BETTER if text not in MT and text in question]
+        old = [question.find(text) for text in MT if text not in BETTER and text in question]
         return Say(f"<verdict>{'A' if places[0] < old[0] else 'B'}</verdict>")
 
     scripted.script = prefers_the_model
@@ -464,7 +466,7 @@ def test_a_judge_is_held_against_the_people_who_voted_in_a_trial_of_the_run(
     assert (sided["votes"], sided["accuracy"]["value"]) == (len(rows), 1.0)
     assert "Agreement of metrics with votes" in page
     assert "People prefer model to do-nothing in 100.0% [" in done.stdout
-    assert f"chrf sides with people in 100.0% [100.0%, 100.0%] of {len(rows)} votes." in done.stdout
+    assert f"chrf agrees with people in 100.0% [100.0%, 100.0%] of {len(rows)} votes." in done.stdout
 
 
 def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[str], tmp_path: Path) -> None:
@@ -493,7 +495,7 @@ def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[st
     )
 
 
-def test_votes_against_the_human_translation_stand_among_the_votes(
+def test_votes_against_the_human_translation_are_counted(
     here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     assert here(*words).returncode == 0
@@ -511,8 +513,8 @@ def test_votes_against_the_human_translation_stand_among_the_votes(
     done = here(*words, *given)
     assert done.returncode == 0, done.stderr
     assert "People prefer reference to do-nothing in 100.0% [" in done.stdout
-    told = results(tmp_path / "run")["votes"]
-    assert (told["votes"], told["systems"]) == (len(votes), ["do-nothing", "reference", "worse"])
+    output = results(tmp_path / "run")["votes"]
+    assert (output["votes"], output["systems"]) == (len(votes), ["do-nothing", "reference", "worse"])
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     against = sum("reference" in vote.values() and "worse" in vote.values() for vote in votes)
     assert f'title="reference over worse: {against} better, 0 worse, 0 ties"' in page

@@ -109,7 +109,7 @@ def test_every_extra_of_the_table_is_declared() -> None:
 
 
 @pytest.mark.subprocess
-def test_another_package_in_place_of_ours_is_said_at_start(tmp_path: Path) -> None:
+def test_a_package_that_hides_ours_is_reported_at_start(tmp_path: Path) -> None:
     (tmp_path / "eval").mkdir()
     (tmp_path / "eval" / "__init__.py").write_text("", encoding="utf-8")
     environment = {"HOME": str(tmp_path), "PYTHONPATH": f"{tmp_path}:{ROOT}"}

@@ -1,4 +1,4 @@
-"""`ape judge …` as a user types it, over a judge that is a scripted server."""
+"""`ape judge` with a scripted server as the judge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = ["Il mit la bouilloire.", "Il rangea la bouilloire.", "Puis il posa la 
 
 @pytest.fixture
 def typed(tmp_path: Path, scripted: ScriptedServer) -> tuple[str, ...]:
-    """The words that name the set and the judge."""
+    """The arguments that name the set and the judge."""
     scripted.script = honest
     rows = [
         {"doc": "c1", "source": source, "systems": {"good": good, "bad": bad}}
@@ -39,7 +39,7 @@ def votes_file(folder: Path) -> None:
     (folder / "votes.jsonl").write_text("".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8")
 
 
-def test_pairs_are_judged_and_the_terminal_tells_what_that_is_worth(
+def test_pairs_are_judged_and_bias_and_agreement_are_printed(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer
 ) -> None:
     done = here("judge", "pairs", *typed, "--price-in", "1000", "--price-out", "0")
@@ -49,7 +49,7 @@ def test_pairs_are_judged_and_the_terminal_tells_what_that_is_worth(
     assert "3 of 3 pairs have a verdict." in lines
     assert "Position bias: the text shown first was chosen 50% of the time" in done.stdout
     assert "A judge is a model, not a reader. There are no human votes to compare with." in lines
-    # By hand: the scripted server counts 100 tokens to a prompt, and 6 × 100 of them cost 0.6.
+    # The scripted server counts 100 tokens for each of 6 prompts, which cost 0.6.
     assert "Cost: 6 requests, 600 tokens read and 120 written, cost 0.6000." in lines
     assert lines[-1].startswith(f"judge_pairs|model:scripted|server:{scripted.url}|prompt:judge_pairs@")
     again = here("judge", "pairs", *typed)
@@ -57,9 +57,7 @@ def test_pairs_are_judged_and_the_terminal_tells_what_that_is_worth(
     assert len(scripted.requests) == 6
 
 
-def test_another_server_with_a_model_of_that_name_is_asked_itself(
-    here: Run, typed: tuple[str, ...], scripted: ScriptedServer
-) -> None:
+def test_the_cache_distinguishes_servers(here: Run, typed: tuple[str, ...], scripted: ScriptedServer) -> None:
     assert here("judge", "pairs", *typed).returncode == 0
     with scripted_server() as other:
         other.script = biased(1.0)
@@ -69,13 +67,13 @@ def test_another_server_with_a_model_of_that_name_is_asked_itself(
     assert done.stdout.splitlines()[-1].startswith(f"judge_pairs|model:scripted|server:{other.url}|")
 
 
-def test_votes_of_people_stand_beside_it(here: Run, typed: tuple[str, ...], tmp_path: Path) -> None:
+def test_agreement_with_human_votes_is_reported(here: Run, typed: tuple[str, ...], tmp_path: Path) -> None:
     votes_file(tmp_path)
     done = here("judge", "pairs", *typed, "--votes", "votes.jsonl")
     assert "It agrees with raters on 2 of 3 pairs, 67% [21%, 94%]" in done.stdout
-    told = json.loads(here("judge", "pairs", *typed, "--votes", "votes.jsonl", "--json").stdout)
-    assert (told["agreement"]["agreed"], told["agreement"]["items"]) == (2, 3)
-    assert [one["winner"] for one in told["verdicts"]] == ["good"] * 3
+    output = json.loads(here("judge", "pairs", *typed, "--votes", "votes.jsonl", "--json").stdout)
+    assert (output["agreement"]["agreed"], output["agreement"]["items"]) == (2, 3)
+    assert [one["winner"] for one in output["verdicts"]] == ["good"] * 3
 
 
 def test_without_a_pair_that_both_decided_there_is_a_sentence(
@@ -88,7 +86,7 @@ def test_without_a_pair_that_both_decided_there_is_a_sentence(
     assert f"A judge is a model, not a reader. {sentence}" in done.stdout.splitlines()
 
 
-def test_a_biased_judge_is_shown_as_one(
+def test_a_biased_judge_is_reported(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     scripted.script = biased(1.0)
@@ -97,11 +95,11 @@ def test_a_biased_judge_is_shown_as_one(
     assert "3 order_flip: the verdict changed when the two texts were swapped" in done.stdout
     assert "the text shown first was chosen 100% of the time" in done.stdout
     assert "3 of 3 flips went to it" in done.stdout
-    kept = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
-    assert kept["verdicts"][0]["answers"] == ["I have read both.\n<verdict>A</verdict>"] * 2
+    saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert saved["verdicts"][0]["answers"] == ["I have read both.\n<verdict>A</verdict>"] * 2
 
 
-def test_a_run_that_breaks_off_goes_on_where_it_was(
+def test_an_interrupted_run_resumes(
     here: Run,
     typed: tuple[str, ...],
     scripted: ScriptedServer,
@@ -143,9 +141,9 @@ def test_systems_are_chosen_by_name_or_given_by_file(
         "third",
         "--json",
     )
-    told = json.loads(done.stdout)
-    assert [one["systems"] for one in told["systems"]] == [["good", "third"], ["bad", "third"]]
-    assert [one["wins"] for one in told["systems"]] == [[3, 0], [3, 0]]
+    output = json.loads(done.stdout)
+    assert [one["systems"] for one in output["systems"]] == [["good", "third"], ["bad", "third"]]
+    assert [one["wins"] for one in output["systems"]] == [[3, 0], [3, 0]]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +156,7 @@ def test_systems_are_chosen_by_name_or_given_by_file(
         (("--cache", "set.jsonl"), "can't be stored in"),
     ],
 )
-def test_what_makes_no_sense_is_a_sentence_and_nothing_is_asked(
+def test_bad_input_is_a_sentence_without_requests(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, words: tuple[str, ...], message: str
 ) -> None:
     done = here("judge", "pairs", *typed, *words)
@@ -180,22 +178,20 @@ def test_errors_are_marked_and_scored_as_by_a_metric(
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["system", "judge_spans", "↓"]
-    # By hand: three major errors over the 4 + 4 + 5 words of the source.
+    # Expected: three major errors over the 4 + 4 + 5 words of the source.
     assert next(line for line in lines if line.startswith("bad")).split()[1] == "115.38"
     assert "3 of 3 segments were marked for every system." in lines
     assert "A judge is a model, not a reader. There are no human votes to compare with." in lines
     votes_file(tmp_path)
-    beside = here("judge", "spans", *typed, "--votes", "votes.jsonl")
-    assert "good and bad: It agrees with raters on 2 of 3 pairs" in beside.stdout
-    told = json.loads(here("judge", "spans", *typed, "--votes", "votes.jsonl", "--json").stdout)
-    assert told["systems"]["bad"]["errors"][0]["errors"][0]["category"] == "literal"
-    assert told["agreement"]["good and bad"]["agreed"] == 2
+    agreed = here("judge", "spans", *typed, "--votes", "votes.jsonl")
+    assert "good and bad: It agrees with raters on 2 of 3 pairs" in agreed.stdout
+    output = json.loads(here("judge", "spans", *typed, "--votes", "votes.jsonl", "--json").stdout)
+    assert output["systems"]["bad"]["errors"][0]["errors"][0]["category"] == "literal"
+    assert output["agreement"]["good and bad"]["agreed"] == 2
     assert len(scripted.requests) == 6
 
 
-def test_marks_that_cannot_be_used_are_told(
-    here: Run, typed: tuple[str, ...], scripted: ScriptedServer
-) -> None:
+def test_unusable_marks_are_reported(here: Run, typed: tuple[str, ...], scripted: ScriptedServer) -> None:
     scripted.play(Say("Very good."))
     done = here("judge", "spans", *typed)
     assert "0 of 3 segments were marked for every system." in done.stdout
@@ -204,18 +200,18 @@ def test_marks_that_cannot_be_used_are_told(
     assert (wrong.returncode, "no system 'nobody'" in wrong.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("said", ["<errors>\nnone\n</errors>", "Very good."])
+@pytest.mark.parametrize("message", ["<errors>\nnone\n</errors>", "Very good."])
 def test_votes_are_not_denied_where_the_marks_decide_nothing(
-    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path, said: str
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path, message: str
 ) -> None:
     votes_file(tmp_path)
-    scripted.play(Say(said))
+    scripted.play(Say(message))
     done = here("judge", "spans", *typed, "--votes", "votes.jsonl")
     sentence = "good and bad: No pair was decided by both the judge and the raters."
     assert f"A judge is a model, not a reader. {sentence}" in done.stdout.splitlines()
 
 
-def test_votes_on_nothing_that_was_judged_are_told_as_such(
+def test_votes_on_other_pairs_are_reported(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     vote = {"item": "c9:1", "rater": "r", "first": "bad", "second": "good", "choice": "first"}
@@ -226,24 +222,24 @@ def test_votes_on_nothing_that_was_judged_are_told_as_such(
     assert sentence in here("judge", "spans", *typed, "--votes", "votes.jsonl").stdout.splitlines()
 
 
-def test_marks_are_not_held_against_votes_on_other_texts(
+def test_marks_are_not_compared_with_votes_on_other_texts(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     scripted.script = marking
     made = here("ab", "make", "--data", *typed[:5], "--items", "3", "-o", "trial.json")
     assert made.returncode == 0, made.stderr
     trial = ("--votes", "votes.jsonl", "--trial", "trial.json")
-    told = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
+    output = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
     votes = [
         {
-            "trial": told["id"],
+            "trial": output["id"],
             "item": item["id"],
             "rater": "r",
             "first": "bad",
             "second": "good",
             "choice": "b",
         }
-        for item in told["items"]
+        for item in output["items"]
         if item["kind"] == "pair"
     ]
     (tmp_path / "votes.jsonl").write_text(

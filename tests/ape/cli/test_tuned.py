@@ -62,7 +62,7 @@ def shipped(tmp_path: Path, smollm2: Path, cached: str) -> Run:
     return run_ape
 
 
-def test_the_tuned_model_is_the_default_and_the_untuned_one_is_had_by_name(shipped: Run) -> None:
+def test_the_tuned_model_is_the_default_and_the_untuned_model_has_a_name(shipped: Run) -> None:
     done = shipped("edit", *PASSAGE, *LANGUAGES)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
@@ -87,7 +87,7 @@ def book(tmp_path: Path, run: Run) -> tuple[str, ...]:
     return ("livre.txt", "book.txt", *LANGUAGES, "--context", "0", "--max-attempts", "1")
 
 
-def test_a_book_is_of_one_adapter(
+def test_a_job_keeps_its_adapter(
     run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path, cached: str
 ) -> None:
     for name, seed in (("a", 1), ("b", 2)):
@@ -102,28 +102,28 @@ def test_a_book_is_of_one_adapter(
     assert done.returncode == 0, done.stderr
     again = edit(*mine)
     assert "nothing to do" in again.stderr
-    for flags, said in (
+    for flags, message in (
         (("--adapter", "mine=b", "--model", "mine"), "revision was"),
         (("--adapter", "mine=a", "--model", "smollm2-135m"), "model was 'mine' and is 'smollm2-135m'"),
     ):
         refused = edit(*flags)
         assert refused.returncode != 0
-        assert said in refused.stderr
+        assert message in refused.stderr
 
 
-def test_a_plan_is_of_the_model_that_would_be_asked(
+def test_a_plan_is_for_the_chosen_model(
     run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path
 ) -> None:
     make_gguf_adapter(tmp_path / "a", smollm2)
     words = ("book", "plan", *book, "--json", "--model", "smollm2-135m")
     plain = json.loads(run(*words).stdout)
     tuned = json.loads(run(*words, "--adapter", "mine=a", "--use", "mine").stdout)
-    # Without the instructions of the chat format there is far less to read.
+    # The prompt of the tuned model lacks the instructions of the chat format.
     assert tuned["tokens_in"]["high"] < plain["tokens_in"]["high"] / 3
 
 
 @pytest.mark.parametrize("command", [("demo",), ("edit",), ("book", "plan", "livre.txt", "book.txt")])
-def test_a_server_by_url_takes_no_adapter_from_here(
+def test_adapters_are_refused_for_a_server_by_url(
     command: tuple[str, ...], run: Run, book: tuple[str, ...]
 ) -> None:
     done = run(
@@ -138,8 +138,8 @@ def test_a_server_by_url_takes_no_adapter_from_here(
     assert "--adapter is for the embedded engine and vLLM" in done.stderr
 
 
-def test_what_a_finished_book_was_made_with_changes_with_the_adapter(tmp_path: Path, smollm2: Path) -> None:
-    """Without the engine, so that the same command again is quick where there is nothing to do."""
+def test_the_engine_description_changes_with_the_adapter(tmp_path: Path, smollm2: Path) -> None:
+    """The description is read from files, without starting the engine."""
     place = make_gguf_adapter(tmp_path / "a", smollm2)
     settings = Settings(cache=tmp_path, adapters={"mine": place})
     before = describe_engine(settings, "mine")
@@ -150,6 +150,6 @@ def test_what_a_finished_book_was_made_with_changes_with_the_adapter(tmp_path: P
 
 def test_a_name_stands_for_a_model_and_its_format(tmp_path: Path, smollm2: Path) -> None:
     place = make_gguf_adapter(tmp_path / "a", smollm2)
-    wanted = ModelSelection("smollm2-135m", {"mine": place}, "mine")
-    assert wanted.name_and_format("default") == ("mine", "sep")
-    assert wanted.name_and_format("smollm2-135m") == ("smollm2-135m", "chat")
+    expected = ModelSelection("smollm2-135m", {"mine": place}, "mine")
+    assert expected.name_and_format("default") == ("mine", "sep")
+    assert expected.name_and_format("smollm2-135m") == ("smollm2-135m", "chat")

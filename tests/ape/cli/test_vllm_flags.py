@@ -1,4 +1,4 @@
-"""`ape serve --engine vllm` and `ape models card` as typed: what can't be is one sentence and exit code 2."""
+"""`ape serve --engine vllm` and `ape models card`: bad input is one sentence and exit code 2."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire put down her bag."}
 def run(
     *words: object, folder: Path, given: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
-    places = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))
+    }
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
     return subprocess.run(
         [str(word) for word in (APE, *words)],
         capture_output=True,
         text=True,
         cwd=folder,
-        env=kept | places | environment,
+        env=inherited | home | environment,
         input=given,
         timeout=120,
         check=False,
@@ -56,7 +58,7 @@ def base(tmp_path: Path) -> Path:
         (["--engine", "vllm", "--model", "tiny", "--port", "0", "--", "--api-key", "x"], "--api-key"),
     ],
 )
-def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, base: Path, tmp_path: Path) -> None:
+def test_bad_input_is_one_sentence(words: list[str], sentence: str, base: Path, tmp_path: Path) -> None:
     done = run("serve", *words, folder=tmp_path, APE_VLLM_PYTHON=str(Fake(tmp_path).python))
     assert done.returncode == 2, done.stderr
     assert done.stderr.splitlines()[-1].startswith("ape: ")
@@ -64,14 +66,14 @@ def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, base: 
     assert "Traceback" not in done.stderr
 
 
-def test_an_environment_without_vllm_is_told_with_the_remedy(base: Path, tmp_path: Path) -> None:
+def test_an_environment_without_vllm_is_reported_with_the_remedy(base: Path, tmp_path: Path) -> None:
     done = run("serve", "--engine", "vllm", "--model", base, "--port", "0", folder=tmp_path)
     assert done.returncode in (1, 2)
     assert "APE_VLLM_PYTHON" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_vllm_that_dies_at_the_start_is_told_with_its_last_words(base: Path, tmp_path: Path) -> None:
+def test_a_vllm_that_dies_at_start_is_reported_with_its_last_lines(base: Path, tmp_path: Path) -> None:
     fake = Fake(tmp_path)
     fake.set(die_after_start=True)
     done = run(
@@ -111,7 +113,7 @@ def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: P
     ("form", "layer", "sentence"),
     [("xml", 0, "one of chat, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")],
 )
-def test_a_card_is_not_written_for_what_can_not_be_served(
+def test_a_card_is_not_written_for_an_unservable_adapter(
     form: str, layer: int, sentence: str, base: Path, tmp_path: Path
 ) -> None:
     tensors = {name.replace("layers.0", f"layers.{layer}"): value for name, value in lora().items()}

@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages: Chromium without a window, told what to do over a pipe."""
+"""Headless Chromium for tests of pages, controlled by the DevTools protocol over a pipe."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FLAGS = (
 
 _PATIENCE = 60
 
-# What a key is to the browser besides its name.
+# Key codes and texts that the browser needs besides the name of a key.
 _CODES = {"Enter": 13, "Escape": 27, "Tab": 9}
 
 
 class Browser:
-    """The DevTools protocol, one command at a time; events that come meanwhile are kept by tab."""
+    """DevTools connection: one command at a time; events are collected by tab."""
 
     def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
         self._commands, self._answers = commands, answers
@@ -50,14 +50,14 @@ class Browser:
                 return answer["result"]
 
     def wait_for(self, session: str, method: str) -> None:
-        """Come back once an event of that name has come."""
+        """Wait for an event of that name."""
         while not any(event["method"] == method for event in self.events[session]):
             self._read()
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._answers], [], [], _PATIENCE)
-            assert ready, f"the browser said nothing for {_PATIENCE} seconds"
+            assert ready, f"no answer of the browser for {_PATIENCE} seconds"
             more = os.read(self._answers.fileno(), 1 << 20)
             assert more, "the browser is gone"
             self._rest += more
@@ -69,7 +69,7 @@ class Browser:
 
 
 class Tab:
-    """One page in the browser, and all it asked for or complained of."""
+    """A page in the browser, with its requests and console messages."""
 
     def __init__(self, browser: Browser, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
         self._browser = browser
@@ -86,7 +86,7 @@ class Tab:
         return self._browser.call(method, self._session, **parameters)
 
     def look(self, *, width: int = 1440, height: int = 900, dark: bool = False, media: str = "") -> None:
-        """A screen of this size, in light or dark colours."""
+        """Set the screen size, and light or dark colours."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -98,9 +98,9 @@ class Tab:
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
 
     def open(self, address: str) -> None:
-        """Go there, and come back once it is loaded."""
+        """Open a URL and wait until it is loaded."""
         self._browser.events[self._session].clear()
-        # Another part of the same page would only be scrolled to, and never load.
+        # Another fragment of the same page would only scroll, without a load event.
         self.call("Page.navigate", url="about:blank")
         self.wait_for_load()
         self._browser.events[self._session].clear()
@@ -109,14 +109,14 @@ class Tab:
         self.settle()
 
     def leave(self, script: str) -> None:
-        """Run what leads to another page, and come back once that one is loaded."""
+        """Run a script that leads to another page, and wait until that page is loaded."""
         self._browser.events[self._session].clear()
         self.run(f"void setTimeout(() => {{ {script} }})")
         self.wait_for_load()
         self.settle()
 
     def wait_for_load(self) -> None:
-        """Come back once the page is loaded."""
+        """Wait until the page is loaded."""
         self._browser.wait_for(self._session, "Page.loadEventFired")
 
     def run(self, script: str) -> Any:
@@ -126,7 +126,7 @@ class Tab:
         return answer["result"].get("value")
 
     def settle(self) -> None:
-        """Let the page draw twice, by when all it put off to the next drawing is done."""
+        """Wait for two animation frames, after which deferred work is done."""
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def press(self, *keys: str) -> None:
@@ -143,7 +143,7 @@ class Tab:
         self.call("Input.insertText", text=text)
 
     def click(self, selector: str) -> None:
-        """Click with the mouse, in the middle of what the selector finds."""
+        """Click in the middle of the element that the selector finds."""
         x, y = self.run(
             f"""(() => {{ const found = document.querySelector({json.dumps(selector)});
             found.scrollIntoView({{ block: "center" }}); const box = found.getBoundingClientRect();
@@ -154,21 +154,21 @@ class Tab:
         self.settle()
 
     def picture(self, path: Path) -> None:
-        """Save what is on the screen."""
+        """Save a screenshot."""
         self.settle()
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     @property
     def complaints(self) -> list[str]:
-        """Whatever was written to the console or thrown since the page was opened."""
-        told = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+        """Console messages and exceptions since the page was opened."""
+        output = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         self.run("0")
         events = self._browser.events[self._session]
-        return [json.dumps(event["params"]) for event in events if event["method"] in told]
+        return [json.dumps(event["params"]) for event in events if event["method"] in output]
 
     @property
     def requests(self) -> list[str]:
-        """Every address the page asked for since it was opened."""
+        """URLs requested since the page was opened."""
         self.run("0")
         events = self._browser.events[self._session]
         return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
@@ -179,7 +179,7 @@ class Tab:
 
 
 def find_chromium() -> str:
-    """The browser's command; the test is skipped where there is none."""
+    """Path of the browser; the test is skipped if there is none."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         pytest.skip("no chromium on this machine")

@@ -1,4 +1,4 @@
-"""A page parsed strictly: enough of a document tree to ask what is where."""
+"""A strict HTML parser with a small document tree."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Element:
         self.children: list[Element | str] = []
 
     def all(self, tag: str, **attributes: str) -> list[Element]:
-        wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
-        return [e for e in self.walk() if e.tag == tag and wanted.items() <= e.attributes.items()]
+        expected = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+        return [e for e in self.walk() if e.tag == tag and expected.items() <= e.attributes.items()]
 
     def walk(self) -> Iterator[Element]:
         for child in self.children:
@@ -27,7 +27,7 @@ class Element:
         return "".join(child if isinstance(child, str) else child.text() for child in self.children)
 
     def marked_text(self) -> str:
-        """The text with its marks in place of the signs that are drawn for them."""
+        """The text, with the inline marks instead of their symbols."""
         forms = {"mark opens": "⟦{}⟧", "mark closes": "⟦/{}⟧", "mark alone": "⟦{}/⟧"}
         parts = []
         for child in self.children:
@@ -41,7 +41,7 @@ class Element:
 
 
 class Tree(HTMLParser):
-    """Every element that is opened must be closed, in order."""
+    """Parser that requires every element to be closed, in order."""
 
     VOID = frozenset({"meta", "input", "rect", "path", "link"})
 

@@ -1,4 +1,4 @@
-"""Rows as tests need them, and texts that try to break out of a page."""
+"""Rows for tests of reports, and texts that try to inject mark-up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An invented book of any length, the same each time: sources in French or Chinese, a faulty MT, and its repair."""
+"""A reproducible synthetic book of any length: French or Chinese sources, a faulty MT, and its post-edit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ape.edits.diff import edit_rate, find_edits
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 
-# French, Chinese, MT, repair.
+# French, Chinese, MT, post-edit.
 SENTENCES = (
     ("{name} posa la lampe près du puits.", "{name}把灯放在井边。", "{name} put the lamp near the well.", ""),
     (
@@ -82,7 +82,7 @@ TITLES = (
 def invented_book(
     language: str = "fr", *, words: int = 100_000, unfinished: bool = True
 ) -> Iterator[JobParagraph]:
-    """Rows of a book of about so many English words, with every status in it."""
+    """Rows of a book of about this many English words, with every status."""
     chance = random.Random(f"{language} {words}")
     written = 0
     for position in count():

@@ -25,7 +25,7 @@ def texts(element: Element) -> list[Element]:
 
 
 def notes(page: Element) -> list[str]:
-    """What is said below each paragraph, its white space made plain."""
+    """The notes below the paragraphs, with normalised white space."""
     return [" ".join(note.text().split()) for note in page.all("div", class_="notes")]
 
 
@@ -49,14 +49,14 @@ def test_the_three_columns_hold_exactly_the_three_texts(tmp_path: Path) -> None:
     for number, (article, paragraph) in enumerate(
         zip(page.all("article"), sample.paragraphs, strict=True), 1
     ):
-        shown = [text.text() for text in texts(article)]
-        assert shown == [paragraph.source, paragraph.mt, paragraph.good]
+        printed = [text.text() for text in texts(article)]
+        assert printed == [paragraph.source, paragraph.mt, paragraph.good]
         [link] = article.all("h3")[0].all("a")
         assert (link.text(), link.attributes["title"]) == (str(number), paragraph.id)
         assert article.attributes["id"] == paragraph.id
 
 
-def test_marks_are_drawn_and_not_written(tmp_path: Path) -> None:
+def test_inline_marks_are_drawn_as_symbols(tmp_path: Path) -> None:
     mt, good = "It was ⟦1⟧her⟦/1⟧ coat.⟦2/⟧", "It was ⟦1⟧his⟦/1⟧ coat.⟦2/⟧"
     page = report_of(tmp_path, row(mt, good, source="C’était ⟦1⟧son⟦/1⟧ manteau.⟦2/⟧"))
     assert [text.marked_text() for text in texts(page)] == ["C’était ⟦1⟧son⟦/1⟧ manteau.⟦2/⟧", mt, good]
@@ -64,7 +64,7 @@ def test_marks_are_drawn_and_not_written(tmp_path: Path) -> None:
     assert "⟦" not in page.all("body")[0].text()
 
 
-def test_every_kind_of_edit_has_a_look_of_its_own(tmp_path: Path) -> None:
+def test_every_kind_of_edit_has_a_distinct_style(tmp_path: Path) -> None:
     [style] = report_of(tmp_path).all("style")
     for kind in EditKind:
         assert f'[data-kind="{kind}"]' in style.text()
@@ -162,7 +162,7 @@ def test_a_rejected_paragraph_says_why_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "reason", "failures", "said"),
+    ("state", "reason", "failures", "message"),
     [
         (
             ParagraphState.QUARANTINED,
@@ -175,15 +175,15 @@ def test_a_rejected_paragraph_says_why_in_words(tmp_path: Path) -> None:
     ],
 )
 def test_a_paragraph_without_a_result_says_why(
-    tmp_path: Path, state: ParagraphState, reason: str, failures: int, said: str
+    tmp_path: Path, state: ParagraphState, reason: str, failures: int, message: str
 ) -> None:
     page = report_of(tmp_path, unfinished(state, reason=reason, failures=failures))
-    assert notes(page) == [said]
+    assert notes(page) == [message]
     assert page.all("article")[0].attributes["data-status"] == str(state)
-    assert texts(page)[2].text() == "He ran."  # what stands in the book
+    assert texts(page)[2].text() == "He ran."  # the text in the book
 
 
-def test_how_a_pair_was_made_is_told_where_it_is_not_plain_and_an_unsure_one_stands_out(
+def test_uncertain_pairs_are_marked_with_their_method(
     tmp_path: Path,
 ) -> None:
     sure = row("a", "a")
@@ -267,22 +267,22 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_stands_out_from_the_paper_as_wcag_aa_asks(tmp_path: Path, scheme: int) -> None:
+def test_text_has_the_contrast_of_wcag_aa(tmp_path: Path, scheme: int) -> None:
     [style] = report_of(tmp_path).all("style")
     schemes = re.findall(r":root \{(.*?)\}", style.text(), re.DOTALL)
-    # The shared style comes first, then the book's: each with its light and its dark colours.
+    # The shared style sheet, then that of the book, each with light and dark colours.
     declared = "".join(schemes[place] for place in (0, 2, 1, 3) if place % 2 <= scheme)
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", declared))
     for text in ("ink", "soft", "good", "bad", "quarantined"):
         assert contrast(colours[text], colours["paper"]) >= 4.5, text
         assert contrast(colours[text], colours["raised"]) >= 4.5, text
-    for shape in ("unchanged", "skipped", "waiting"):  # lines and shapes, never a text
+    for shape in ("unchanged", "skipped", "waiting"):  # used for lines and shapes, never for text
         assert contrast(colours[shape], colours["paper"]) >= 3, shape
     for mark in ("hit", "current"):
         assert contrast(colours["on-hit"], colours[mark]) >= 4.5, mark
 
 
-def test_a_failure_on_the_way_leaves_the_old_report(tmp_path: Path) -> None:
+def test_a_failure_keeps_the_old_report(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("the old report", encoding="utf-8")
 
@@ -307,6 +307,6 @@ def test_ten_times_the_rows_take_no_more_memory(tmp_path: Path) -> None:
         finally:
             tracemalloc.stop()
 
-    peak(1)  # the templates are compiled once, and kept
-    peak_of_few = peak(150)  # enough to fill the line of edit rates, which never grows beyond
+    peak(1)  # compiles the templates
+    peak_of_few = peak(150)  # enough to fill the line of edit rates, which has a maximum size
     assert peak(1500) < 1.3 * peak_of_few

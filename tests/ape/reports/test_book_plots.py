@@ -20,7 +20,7 @@ def test_pieces_joined_give_the_text_back_and_leave_odd_spans_unmarked(side: Edi
     edits = [Edit(EditKind.WORD_CHOICE, "", "", span, span) for span in spans]
     cut = list(split_at_edits("abc def ghi", edits, side))
     assert "".join(piece.text for piece in cut) == "abc def ghi"
-    # the space that "def " ends in is left out
+    # without the space at the end of "def "
     assert [(piece.text, piece.number) for piece in cut if piece.edit] == [("def", 0), ("g", 5)]
 
 

@@ -21,7 +21,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(browser: Browser) -> Iterator[Tab]:
-    """A tab whose page must not have complained, nor asked for anything but itself."""
+    """A tab; its page must cause no console message and no further request."""
     opened = Tab(browser)
     yield opened
     assert opened.complaints == []
@@ -46,13 +46,13 @@ FOCUSED = "document.activeElement.id"
 
 
 def in_view(selector: str) -> str:
-    """Whether an element can be read: below the bar, and above the end of the screen."""
+    """Whether an element is visible: below the bar and above the end of the screen."""
     return f"""(() => {{ const box = document.querySelector("{selector}").getBoundingClientRect();
         return box.top >= document.querySelector("#report-bar").getBoundingClientRect().bottom - 2 &&
           box.top < innerHeight; }})()"""
 
 
-def ids(rows: list[JobParagraph], **wanted: object) -> list[str]:
+def ids(rows: list[JobParagraph], **expected: object) -> list[str]:
     """The ids of the rows that a filter should show."""
     found = []
     for one in rows:
@@ -61,10 +61,10 @@ def ids(rows: list[JobParagraph], **wanted: object) -> list[str]:
         kinds = {str(edit.kind) for edit in result.edits} if result else set()
         guards = {finding.guard for finding in result.findings} if result else set()
         if (
-            wanted.get("status", status) == status
-            and wanted.get("chapter", one.planned.chapter) == one.planned.chapter
-            and ("kind" not in wanted or wanted["kind"] in kinds)
-            and ("guard" not in wanted or wanted["guard"] in guards)
+            expected.get("status", status) == status
+            and expected.get("chapter", one.planned.chapter) == one.planned.chapter
+            and ("kind" not in expected or expected["kind"] in kinds)
+            and ("guard" not in expected or expected["guard"] in guards)
         ):
             found.append(one.planned.id)
     return found
@@ -122,11 +122,11 @@ def test_an_address_carries_the_filters(tab: Tab, book: str, rows: list[JobParag
     assert tab.run(in_view("article:not([hidden])"))
 
 
-def test_a_filter_that_nothing_passes_says_so(tab: Tab, book: str) -> None:
+def test_a_filter_without_results_says_so(tab: Tab, book: str) -> None:
     tab.open(f"{book}#?q=no+such+words")
     assert tab.run(SHOWN) == []
     assert tab.run("document.querySelector('#report-none').checkVisibility()")
-    tab.press("j", "k", "n", "p", "J", "K")  # nowhere to go, and no complaint
+    tab.press("j", "k", "n", "p", "J", "K")  # nothing to go to, and no console message
 
 
 def test_search_finds_whatever_the_case_accent_or_apostrophe(
@@ -179,8 +179,8 @@ def test_j_and_k_walk_through_every_change_in_order(tab: Tab, book: str, rows: l
     for edit in edits[:12]:
         tab.press("j")
         assert tab.run(in_view(".current"))
-        shown = tab.run(CURRENT)
-        assert "".join(shown).replace(" ", "") in _plain(edit.before + edit.after)
+        printed = tab.run(CURRENT)
+        assert "".join(printed).replace(" ", "") in _plain(edit.before + edit.after)
     assert tab.run(SAID).startswith(f"change 12 of {len(edits):,}: {edits[11].kind}")
     tab.press("k")
     assert tab.run(SAID).startswith(f"change 11 of {len(edits):,}: {edits[10].kind}")
@@ -220,9 +220,9 @@ def test_capital_j_and_k_walk_through_paragraphs(tab: Tab, book: str, rows: list
 
 
 def test_a_deep_link_leads_to_its_paragraph(tab: Tab, book: str, rows: list[JobParagraph]) -> None:
-    wanted = rows[len(rows) * 3 // 4].planned.id
-    tab.open(f"{book}#{wanted}")
-    assert tab.run(FOCUSED) == wanted
+    expected = rows[len(rows) * 3 // 4].planned.id
+    tab.open(f"{book}#{expected}")
+    assert tab.run(FOCUSED) == expected
     assert tab.run(in_view(":target"))
     assert tab.run("document.querySelector(':target').getBoundingClientRect().top") < 300
 
@@ -231,8 +231,8 @@ def test_a_deep_link_to_a_hidden_paragraph_clears_the_filters(
     tab: Tab, book: str, rows: list[JobParagraph]
 ) -> None:
     tab.open(f"{book}#?show=rejected")
-    wanted = ids(rows, status="edited")[40]
-    tab.run(f"location.hash = '#{wanted}'")
+    expected = ids(rows, status="edited")[40]
+    tab.run(f"location.hash = '#{expected}'")
     tab.settle()
     assert tab.run(SHOWN) == ids(rows)
     assert tab.run(in_view(":target"))
@@ -306,8 +306,8 @@ def test_no_text_becomes_a_script(tab: Tab, tmp_path: Path) -> None:
     assert tab.run(tags) == [1, 1, 0, 3]
 
 
-def test_the_policy_stops_what_should_ever_slip_through(browser: Browser, tmp_path: Path) -> None:
-    """The page with hostile mark-up put into it unescaped, as if a template had failed."""
+def test_the_policy_blocks_unescaped_markup(browser: Browser, tmp_path: Path) -> None:
+    """The page with unescaped hostile mark-up, as if a template had failed."""
     path = report(tmp_path / "report.html", [row("He ran.", "She ran.", id="p1")])
     slip = (
         "<script>document.title = 'taken'</script>"
@@ -320,7 +320,7 @@ def test_the_policy_stops_what_should_ever_slip_through(browser: Browser, tmp_pa
     tab.open(path.as_uri())
     assert tab.run("document.title") == "A Book"
     assert tab.run(SHOWN) == ["p1"]
-    assert len(tab.complaints) >= 4  # the policy told of the script, the image, the style and its attribute
+    assert len(tab.complaints) >= 4  # the policy reported the script, the image, the style and its attribute
     tab.close()
 
 
@@ -334,11 +334,11 @@ def test_without_scripts_the_book_can_be_read(tab: Tab, book: str, rows: list[Jo
     hidden = tab.call("DOM.querySelectorAll", nodeId=document, selector="form [data-script][hidden]")[
         "nodeIds"
     ]
-    assert len(hidden) == 3  # search, keys and filters, which would do nothing
+    assert len(hidden) == 3  # search, keys and filters need the script
     tab.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_on_paper_the_whole_book_is_there(tab: Tab, tmp_path: Path, rows: list[JobParagraph]) -> None:
+def test_the_whole_book_is_printed(tab: Tab, tmp_path: Path, rows: list[JobParagraph]) -> None:
     tab.open(report(tmp_path / "report.html", rows).as_uri())
     tab.look(media="print")
     tab.settle()
@@ -348,7 +348,7 @@ def test_on_paper_the_whole_book_is_there(tab: Tab, tmp_path: Path, rows: list[J
     assert not tab.run("document.querySelector('#report-filters').checkVisibility()")
 
 
-def test_everything_that_can_be_worked_has_a_name(tab: Tab, book: str) -> None:
+def test_every_control_has_an_accessible_name(tab: Tab, book: str) -> None:
     tab.open(book)
     tree = tab.call("Accessibility.getFullAXTree", depth=12)["nodes"]
     worked = {"button", "searchbox", "combobox", "checkbox", "link"}

@@ -1,4 +1,4 @@
-"""Files of a user who compares two systems, and the votes of a rater."""
+"""A trial of two systems, and votes of a rater."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINES = 14
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, ...]:
-    """The words that name a source and two systems, of which two lines are the same."""
+    """The arguments that name a source and two systems, which have two identical lines."""
     texts = {"fr": "source", "mt": "mt", "tuned": "tuned"}
     for name, key in texts.items():
         lines = [a_text("same" if place < 2 and name != "fr" else f"{key}{place}") for place in range(LINES)]
@@ -36,12 +36,12 @@ def trial(here: Run, files: tuple[str, ...], tmp_path: Path) -> Path:
 
 
 def saved(path: Path, rater: str, *, prefers: str = "tuned", tie: bool = False) -> Path:
-    """What the page of a rater saves who reads, and prefers one system or none."""
+    """The votes file of a careful rater who prefers one system, or none."""
     made = read_trial(path)
     votes: list[dict[str, Any]] = []
     for one in rater_sheet(made, rater):
-        wanted = one.item.systems[0] if one.item.kind == "spam" else prefers
-        choice = "first" if one.first == wanted else "second"
+        expected = one.item.systems[0] if one.item.kind == "spam" else prefers
+        choice = "first" if one.first == expected else "second"
         votes.append({"item": one.item.id, "choice": "tie" if tie and one.item.kind != "spam" else choice})
     file = path.parent / f"{rater}.json"
     file.write_text(json.dumps({"trial": made.id, "rater": rater, "votes": votes}), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`ape ab make` as a user types it."""
+"""`ape ab make`: trial files, sheets for raters, and errors."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eval.human.trial_file import read_trial
 from tests.ape.cli.conftest import Run
 
 
-def test_a_trial_is_made_and_told(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_trial_is_made_and_summarised(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("ab", "make", *files, "-o", "trial.json")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:2] == [
-        "12 items with mt, tuned from 12 passages; besides, 1 repeat and 1 shuffled text.",
+        "12 items with mt, tuned from 12 passages; also 1 repeat and 1 shuffled text.",
         "Left out: 2 pairs, where both systems have the same text.",
     ]
     trial = read_trial(tmp_path / "trial.json")
@@ -29,15 +29,15 @@ def test_the_same_command_makes_the_same_trial(here: Run, files: tuple[str, ...]
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "other.json").read_bytes()
 
 
-def test_json_is_for_machines(here: Run, files: tuple[str, ...]) -> None:
+def test_the_design_is_printed_as_json(here: Run, files: tuple[str, ...]) -> None:
     done = here("ab", "make", *files, "-o", "t.json", "--items", "5", "--json", "--monolingual", "--no-ties")
-    told = json.loads(done.stdout)
-    assert told["systems"] == ["mt", "tuned"]
-    assert told["design"]["found_items"] == 5
-    assert told["design"]["bilingual"] is False
+    output = json.loads(done.stdout)
+    assert output["systems"] == ["mt", "tuned"]
+    assert output["design"]["found_items"] == 5
+    assert output["design"]["bilingual"] is False
 
 
-def test_each_rater_has_files_that_do_not_tell(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_files_of_raters_hide_the_systems(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     flags = [word for flag in ("offline", "label-studio", "csv", "jsonl") for word in (f"--{flag}", flag)]
     done = here("ab", "make", *files, "-o", "t.json", "--raters", "anna, Ben O'Hara", *flags)
     assert done.returncode == 0, done.stderr
@@ -72,7 +72,7 @@ def test_tables_may_hold_several_systems_of_which_some_are_chosen(here: Run, tmp
     assert read_trial(tmp_path / "t.json").systems == ("a", "b", "c")
 
 
-def test_a_paragraph_that_a_system_lacks_is_told_by_file_and_line(
+def test_a_missing_paragraph_is_reported_by_file_and_line(
     here: Run, files: tuple[str, ...], tmp_path: Path
 ) -> None:
     text = (tmp_path / "tuned.txt").read_text(encoding="utf-8").splitlines()
@@ -93,10 +93,10 @@ def test_two_systems_with_the_same_text_can_not_be_compared(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--items", "50"), "The set has only 12 of 50 items. Left out: 2 with the same text"),
-        (("--offline", "out"), "--offline writes for each rater: name them with --raters"),
+        (("--offline", "out"), "--offline writes a file for each rater: name them with --raters"),
         (("--raters", "anna,anna"), "Two raters have the same name"),
         (("--raters", "a/b,a b", "--csv", "out"), "Two raters would have files of the same name"),
         (("--name", "Is tuned better?"), "reveals the system 'tuned'"),
@@ -112,16 +112,16 @@ def test_two_systems_with_the_same_text_can_not_be_compared(
         (("--job", "7"), "A job has its own source and outputs"),
     ],
 )
-def test_what_can_not_be_made_is_a_sentence(
-    here: Run, files: tuple[str, ...], words: tuple[str, ...], told: str, tmp_path: Path
+def test_bad_input_is_a_sentence(
+    here: Run, files: tuple[str, ...], words: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     done = here("ab", "make", *files, "-o", "t.json", *words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_nothing_to_compare_is_told(here: Run) -> None:
+def test_a_trial_without_differences_is_refused(here: Run) -> None:
     done = here("ab", "make", "-o", "t.json")
     assert done.returncode == 2
     assert "give a table or the outputs of systems. See --data." in done.stderr

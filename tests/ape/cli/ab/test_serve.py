@@ -1,4 +1,4 @@
-"""`ape ab serve` as a process of its own: links, votes that stay, and an end when told to."""
+"""`ape ab serve` as a subprocess: links, stored votes, and a clean stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.subprocess
 
 @dataclass
 class Served:
-    """A running `ape ab serve`, where it is bound, and the links it printed, by name."""
+    """A running `ape ab serve`, its address, and the printed links by name."""
 
     process: subprocess.Popen[str]
     bound: str
@@ -38,7 +38,7 @@ Serve = Callable[..., Served]
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Start it, and wait until it is ready."""
+    """Start the service and wait until it is ready."""
     started: list[subprocess.Popen[str]] = []
     environment = {name: value for name, value in os.environ.items() if not name.startswith("APE_")}
 
@@ -58,8 +58,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         assert ready.startswith("Ready on"), ready + process.communicate()[1]
         links: dict[str, str] = {}
         while "results" not in links:
-            name, told = process.stdout.readline().rstrip("\n").split("  ", 1)
-            links[name] = told
+            name, output = process.stdout.readline().rstrip("\n").split("  ", 1)
+            links[name] = output
         return Served(process, ready.split()[2].rstrip("."), links)
 
     yield start
@@ -68,7 +68,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         process.communicate()
 
 
-def test_a_vote_through_a_link_is_kept_and_the_link_works_another_day(
+def test_a_vote_through_a_link_is_stored_and_the_link_works_after_a_restart(
     serve: Serve, trial: Path, tmp_path: Path
 ) -> None:
     served = serve()
@@ -100,11 +100,11 @@ def test_behind_a_proxy_the_results_need_a_key(serve: Serve, trial: Path) -> Non
     local = f"{served.bound}{place.removeprefix('https://tests.example.org')}"
     with httpx2.Client(timeout=60) as client:
         assert client.get(local).status_code == 401
-        shown = {"Authorization": f"Bearer {key.rstrip(')')}"}
-        assert client.get(local, headers=shown).status_code == 200
+        printed = {"Authorization": f"Bearer {key.rstrip(')')}"}
+        assert client.get(local, headers=printed).status_code == 200
 
 
-def test_a_test_without_raters_is_told(here: Run, files: tuple[str, ...]) -> None:
+def test_a_trial_without_raters_is_refused(here: Run, files: tuple[str, ...]) -> None:
     assert here("ab", "make", *files, "-o", "trial.json").returncode == 0
     done = here("ab", "serve", "trial.json", "--store", "votes.db")
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""`ape ab import`, `export` and `analyse` as a user types them."""
+"""`ape ab import`, `ape ab export` and `ape ab analyse`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STORE = ("--store", "votes.db")
 QUICK = ("--samples", "100")
 
 
-def test_votes_are_taken_once_and_analysed(here: Run, trial: Path) -> None:
+def test_votes_are_imported_once_and_analysed(here: Run, trial: Path) -> None:
     saved(trial, "anna")
     saved(trial, "ben")
     done = here("ab", "import", "trial.json", "anna.json", "ben.json", *STORE)
@@ -23,11 +23,11 @@ def test_votes_are_taken_once_and_analysed(here: Run, trial: Path) -> None:
     assert done.stdout == "30 votes of 2 raters: 30 new, 0 changed, 0 unchanged.\n"
     again = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert again.stdout == "15 votes of 1 rater: 0 new, 0 changed, 15 unchanged.\n"
-    told = here("ab", "analyse", "trial.json", *STORE, *QUICK)
-    assert told.returncode == 0, told.stderr
-    assert "24 votes by 2 raters on 12 items" in told.stdout
-    assert "tuned over mt" in told.stdout
-    assert "100.0%" in told.stdout
+    output = here("ab", "analyse", "trial.json", *STORE, *QUICK)
+    assert output.returncode == 0, output.stderr
+    assert "24 votes by 2 raters on 12 items" in output.stdout
+    assert "tuned over mt" in output.stdout
+    assert "100.0%" in output.stdout
     from_files = here(
         "ab", "analyse", "trial.json", "--votes", "anna.json", "--votes", "ben.json", "--json", *QUICK
     )
@@ -35,7 +35,7 @@ def test_votes_are_taken_once_and_analysed(here: Run, trial: Path) -> None:
     assert (found["votes"], found["repeats"], found["spam"], found["flagged"]) == (24, 4, 2, [])
 
 
-def test_a_vote_that_differs_has_to_replace_the_first_on_purpose(here: Run, trial: Path) -> None:
+def test_a_different_vote_needs_replace(here: Run, trial: Path) -> None:
     saved(trial, "anna")
     here("ab", "import", "trial.json", "anna.json", *STORE)
     saved(trial, "anna", prefers="mt")
@@ -62,17 +62,17 @@ def test_two_votes_that_differ_in_one_file_are_named_by_its_line(
     assert here("ab", "export", "trial.json", *STORE).stdout == ""  # all or none
 
 
-def test_a_person_who_is_no_system_is_refused(here: Run, trial: Path) -> None:
+def test_an_unknown_human_system_is_refused(here: Run, trial: Path) -> None:
     saved(trial, "anna")
     done = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--human", "reference", *QUICK)
     assert done.returncode == 2
-    assert "--human 'reference' is none of the systems: mt, tuned." in done.stderr
+    assert "--human 'reference' is not one of the systems: mt, tuned." in done.stderr
     known = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--human", "tuned", *QUICK)
     assert known.returncode == 0
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "label-studio"])
-def test_what_goes_out_of_one_store_goes_into_another(
+def test_exported_votes_can_be_imported_into_another_store(
     here: Run, trial: Path, tmp_path: Path, format: str
 ) -> None:
     saved(trial, "anna")
@@ -83,8 +83,10 @@ def test_what_goes_out_of_one_store_goes_into_another(
     assert "15 votes are in" in done.stderr
     taken = here("ab", "import", "trial.json", name, "--store", "other.db")
     assert taken.stdout.startswith("15 votes of 1 rater: 15 new")
-    told = [here("ab", "export", "trial.json", "--store", store).stdout for store in ("votes.db", "other.db")]
-    assert sorted(told[0].splitlines()) == sorted(told[1].splitlines())
+    output = [
+        here("ab", "export", "trial.json", "--store", store).stdout for store in ("votes.db", "other.db")
+    ]
+    assert sorted(output[0].splitlines()) == sorted(output[1].splitlines())
 
 
 def test_votes_of_another_trial_are_refused(
@@ -115,7 +117,7 @@ def test_an_export_of_another_project_is_refused(here: Run, trial: Path, tmp_pat
     assert "export.json, task 3 is from another project" in done.stderr
 
 
-def test_zero_votes_are_told(here: Run, trial: Path) -> None:
+def test_zero_votes_are_reported(here: Run, trial: Path) -> None:
     path = saved(trial, "anna")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"votes": []}))
     taken = here("ab", "import", "trial.json", "anna.json", *STORE)
@@ -125,7 +127,7 @@ def test_zero_votes_are_told(here: Run, trial: Path) -> None:
     assert "There are no votes on a pair of systems." in done.stdout
 
 
-def test_all_ties_and_one_rater_only_are_told(here: Run, trial: Path) -> None:
+def test_ties_of_a_single_rater_are_reported(here: Run, trial: Path) -> None:
     saved(trial, "anna", tie=True)
     done = here("ab", "analyse", "trial.json", "--votes", "anna.json", *QUICK)
     assert done.returncode == 0, done.stderr
@@ -144,8 +146,8 @@ def test_a_rater_who_prefers_shuffled_texts_is_flagged(
         if vote["item"] in spam:
             vote["choice"] = {"first": "second", "second": "first"}[vote["choice"]]
     path.write_text(json.dumps(values))
-    told = json.loads(here("ab", "analyse", "trial.json", "--votes", "anna.json", "--json", *QUICK).stdout)
-    assert told["flagged"] == ["anna"]
+    output = json.loads(here("ab", "analyse", "trial.json", "--votes", "anna.json", "--json", *QUICK).stdout)
+    assert output["flagged"] == ["anna"]
 
 
 def test_votes_that_name_their_systems_need_no_trial(here: Run, shared_data: Path) -> None:
@@ -155,7 +157,7 @@ def test_votes_that_name_their_systems_need_no_trial(here: Run, shared_data: Pat
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("analyse",), "Name the trial of the votes in the store, or give --votes FILE"),
         (("analyse", "nowhere.json"), "nowhere.json can't be read: No such file"),
@@ -166,15 +168,13 @@ def test_votes_that_name_their_systems_need_no_trial(here: Run, shared_data: Pat
         (("serve", "nowhere.json"), "can't be read"),
     ],
 )
-def test_what_can_not_be_done_is_a_sentence(
-    here: Run, trial: Path, words: tuple[str, ...], told: str
-) -> None:
+def test_bad_input_is_a_sentence(here: Run, trial: Path, words: tuple[str, ...], message: str) -> None:
     done = here("ab", *words, *(STORE if words[0] == "export" else ()))
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_a_page_is_written_if_asked_for(here: Run, trial: Path, tmp_path: Path) -> None:
+def test_a_report_is_written(here: Run, trial: Path, tmp_path: Path) -> None:
     saved(trial, "anna")
     done = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--html", "page.html", *QUICK)
     assert "The page is in page.html." in done.stderr
@@ -183,7 +183,7 @@ def test_a_page_is_written_if_asked_for(here: Run, trial: Path, tmp_path: Path) 
     assert "12 won, 0 lost, 0 tied" in page
 
 
-def test_two_files_with_different_votes_of_one_rater_are_told(here: Run, trial: Path, tmp_path: Path) -> None:
+def test_contradicting_votes_of_two_files_are_refused(here: Run, trial: Path, tmp_path: Path) -> None:
     saved(trial, "anna").rename(tmp_path / "first.json")
     saved(trial, "anna", prefers="mt")
     done = here("ab", "analyse", "trial.json", "--votes", "first.json", "--votes", "anna.json", *QUICK)
@@ -191,13 +191,13 @@ def test_two_files_with_different_votes_of_one_rater_are_told(here: Run, trial: 
     assert "anna has two votes on item" in done.stderr
 
 
-def test_a_passage_that_was_shown_in_several_pairs_has_a_vote_in_each(here: Run, tmp_path: Path) -> None:
+def test_a_passage_in_several_pairs_has_a_vote_in_each(here: Run, tmp_path: Path) -> None:
     lines = [
         {"item": str(item), "rater": "anna", "first": "a", "second": other, "choice": choice}
         for item in (1, 2)
         for other, choice in (("b", "first"), ("c", "second"))
     ]
     (tmp_path / "v.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    told = here("ab", "analyse", "--votes", "v.jsonl", "--json", *QUICK)
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["votes"] == 4
+    output = here("ab", "analyse", "--votes", "v.jsonl", "--json", *QUICK)
+    assert output.returncode == 0, output.stderr
+    assert json.loads(output.stdout)["votes"] == 4

@@ -1,4 +1,4 @@
-"""`ape eval agree` as a user types it."""
+"""`ape eval agree`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCORES = {"good": (5, 5, 4, 4), "poor": (1, 1, 2, 1)}
 
 @pytest.fixture
 def scores(tmp_path: Path) -> str:
-    """Eight translations with what a person thought of them."""
+    """Eight translations with human scores."""
     rows = [
         {
             "sheet": "A",
@@ -60,7 +60,7 @@ def test_a_metric_that_is_better_when_low_agrees_too(here: Run, scores: str) -> 
     assert found["kendall"] > 0.5
     low, high = found["kendall_interval"]
     assert low <= found["kendall"] <= high
-    assert json.loads(here(*words).stdout)["ter"] == found  # the seed decides
+    assert json.loads(here(*words).stdout)["ter"] == found  # the same seed gives the same intervals
 
 
 def test_a_metric_of_documents_or_without_its_model_says_why(here: Run, scores: str) -> None:
@@ -74,7 +74,7 @@ def test_a_metric_of_documents_or_without_its_model_says_why(here: Run, scores: 
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "told"),
+    ("column", "value", "message"),
     [
         ("score", '"bad"', 'score is "bad"'),
         ("score", "null", "score is null"),
@@ -83,8 +83,8 @@ def test_a_metric_of_documents_or_without_its_model_says_why(here: Run, scores: 
         ("ref", '""', 'ref is ""'),
     ],
 )
-def test_what_nobody_can_correlate_is_refused_by_line(
-    here: Run, scores: str, tmp_path: Path, column: str, value: str, told: str
+def test_bad_scores_are_refused_by_line(
+    here: Run, scores: str, tmp_path: Path, column: str, value: str, message: str
 ) -> None:
     rows = [json.loads(line) for line in (tmp_path / scores).read_text(encoding="utf-8").splitlines()]
     rows[2][column] = "X"
@@ -92,16 +92,16 @@ def test_what_nobody_can_correlate_is_refused_by_line(
     (tmp_path / scores).write_text(text, encoding="utf-8")
     done = here("eval", "agree", scores, "--metric", "chrf")
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"Line 3 of scores.jsonl: {told}" in done.stderr
+    assert f"Line 3 of scores.jsonl: {message}" in done.stderr
 
 
-def test_a_file_that_is_not_there_is_named(here: Run) -> None:
+def test_a_missing_file_is_named(here: Run) -> None:
     done = here("eval", "agree", "gone.jsonl", "--metric", "chrf")
     assert (done.returncode, done.stdout) == (2, "")
     assert "There is no file gone.jsonl." in done.stderr
 
 
-def test_what_people_were_not_asked_is_refused(here: Run, scores: str) -> None:
+def test_an_unknown_score_column_is_refused(here: Run, scores: str) -> None:
     done = here("eval", "agree", scores, "--metric", "chrf", "--asked", "style")
     assert done.returncode == 2
     assert "no human scores for 'style', only for score" in done.stderr

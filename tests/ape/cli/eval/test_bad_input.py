@@ -1,4 +1,4 @@
-"""Texts that don't fit together, as a user types them: a sentence with file and line, and exit code 2."""
+"""`ape eval` with texts that do not match: a message with file and line, and exit code 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write(folder: Path, **texts: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mine", "human", "told"),
+    ("mine", "human", "message"),
     [
         ("The fog lifted.\nHe counted.\n", HUMAN, "line 1 of human.txt and line 1 of mine.txt, there are 3 lines in"),
         (HUMAN, f"<doc>\n{HUMAN}<doc>\nThe end.\n", "a document mark is on one side only, after line 5 of human.txt"),
@@ -35,12 +35,12 @@ def write(folder: Path, **texts: str) -> None:
     ],
 )  # fmt: skip
 def test_texts_that_do_not_fit_are_refused_by_line(
-    here: Run, tmp_path: Path, mine: str, human: str, told: str
+    here: Run, tmp_path: Path, mine: str, human: str, message: str
 ) -> None:
     write(tmp_path, mine=mine, human=human)
     done = here("eval", "score", *FILES)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -57,7 +57,7 @@ def test_a_system_in_another_language_is_noticed_also_where_documents_are_short(
     assert "Line 1 of mine.txt: system 'mine' seems to be German from there on, not English" in done.stderr
 
 
-def test_an_output_without_words_needs_a_word_from_the_user(here: Run, tmp_path: Path) -> None:
+def test_an_empty_output_needs_allow_empty(here: Run, tmp_path: Path) -> None:
     write(tmp_path, mine="The fog lifted.\n\nIn spring.\n", human=HUMAN)
     done = here("eval", "score", *FILES, "--documents", "none")
     assert done.returncode == 2
@@ -65,7 +65,7 @@ def test_an_output_without_words_needs_a_word_from_the_user(here: Run, tmp_path:
     assert here("eval", "score", *FILES, "--documents", "none", "--allow-empty").returncode == 0
 
 
-def test_a_reference_that_lacks_segments_is_told_of_and_the_other_counts(here: Run, tmp_path: Path) -> None:
+def test_an_incomplete_reference_is_reported_and_the_other_counts(here: Run, tmp_path: Path) -> None:
     rows = [
         {
             "source": "雾散了。",
@@ -121,36 +121,38 @@ def test_either_kind_of_table_may_be_standard_input(
 
 
 @pytest.mark.parametrize(
-    ("references", "told"),
+    ("references", "message"),
     [
         ((["The fog lifted."], [None], [None]), "Metrics that need a reference leave these out."),
         ((["The fog lifted.", "Fog."], ["He left.", None], ["He went.", None]), "These are scored against the other"),
         ((["The fog lifted.", "Fog."], [None, "He left."], [None, None]), "leave out 1 of these and score the rest"),
     ],
 )  # fmt: skip
-def test_what_becomes_of_segments_that_a_reference_lacks_is_told(
-    here: Run, tmp_path: Path, references: tuple[list[str | None], ...], told: str
+def test_missing_reference_segments_are_reported(
+    here: Run, tmp_path: Path, references: tuple[list[str | None], ...], message: str
 ) -> None:
     rows = [{"references": list(one), "mt": "The fog lifted."} for one in references]
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     done = here("eval", "score", "rows.jsonl", "--metric", "chrf")
     assert done.returncode == 0
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_a_language_that_can_t_be_told_is_asked_for(here: Run, tmp_path: Path) -> None:
+def test_an_undetected_language_must_be_given(here: Run, tmp_path: Path) -> None:
     write(tmp_path, mine="Anna met Boris in Paris.\n", human="Anna met Boris in Paris.\n")
     done = here("eval", "score", *FILES[:4], "--metric", "entities", "--metric", "blonde")
     assert done.returncode == 0
     assert (
         "too short to detect the language of the translations: use --target-language, e.g. en." in done.stderr
     )
-    told = " ".join(done.stdout.split())
-    assert "entities is not applicable: the target language could not be detected from so little text" in told
-    assert ".." not in told
+    output = " ".join(done.stdout.split())
+    assert (
+        "entities is not applicable: the target language could not be detected from so little text" in output
+    )
+    assert ".." not in output
 
 
-def test_documents_without_a_reference_are_told_of(here: Run, tmp_path: Path) -> None:
+def test_documents_without_a_reference_are_reported(here: Run, tmp_path: Path) -> None:
     rows = [
         {"document": "a", "reference": "The fog lifted.", "mt": "The fog lifted."},
         {"document": "b", "mt": "Nobody spoke."},
@@ -175,7 +177,7 @@ def test_whole_documents_that_are_no_texts_are_refused(here: Run, tmp_path: Path
 
 @pytest.fixture
 def annotated(tmp_path: Path) -> tuple[str, ...]:
-    """The words that score the MT of an annotated chapter."""
+    """The arguments that score the MT of an annotated chapter."""
     write_chapter(tmp_path)
     write_output(tmp_path / "mine.txt")
     return ("eval", "score", "--system", "mine=mine.txt", "--reference", "ref.txt")
@@ -184,11 +186,11 @@ def annotated(tmp_path: Path) -> tuple[str, ...]:
 def test_blonde_plus_measures_what_is_annotated(here: Run, annotated: tuple[str, ...]) -> None:
     words = ("--metric", "blonde+", "--annotation", "an.txt", "--names", "ner.txt", "--json")
     done = here(*annotated, *words)
-    told = json.loads(done.stdout)
-    parts = told["scores"][0]["parts"]
-    # By hand: "logged" is not there; "her" is not in the first line, nor "him" in the third.
+    output = json.loads(done.stdout)
+    parts = output["scores"][0]["parts"]
+    # "logged" is missing; "her" is missing in the first line and "him" in the third.
     assert (parts["ambiguity"], parts["ellipsis"]) == (0, 0)
-    assert "|names:annotated|" in told["signatures"]["blonde+"]
+    assert "|names:annotated|" in output["signatures"]["blonde+"]
     assert "an.txt, line 3, column 64: 7 is not an error kind" in done.stderr
 
 
@@ -199,7 +201,7 @@ def test_blonde_plus_without_annotation_says_what_it_needs(here: Run, annotated:
 
 
 @pytest.mark.parametrize(
-    ("lines", "words", "told"),
+    ("lines", "words", "message"),
     [
         (ERRORS[:3], ("blonde+", "--annotation", "x.txt"), "x.txt has 3 lines, and there are 4 segments"),
         ([f"{text}\t0" for text in MT], ("blonde+", "--annotation", "x.txt"), "x.txt marks no ambiguity (1) and no"),
@@ -209,18 +211,25 @@ def test_blonde_plus_without_annotation_says_what_it_needs(here: Run, annotated:
     ],
 )  # fmt: skip
 def test_annotation_that_does_not_fit_is_refused(
-    here: Run, annotated: tuple[str, ...], tmp_path: Path, lines: list[str], words: tuple[str, ...], told: str
+    here: Run,
+    annotated: tuple[str, ...],
+    tmp_path: Path,
+    lines: list[str],
+    words: tuple[str, ...],
+    message: str,
 ) -> None:
     write(tmp_path, x="".join(f"{line}\n" for line in lines))
     done = here(*annotated, "--metric", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 # --- suites ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_chapter_of_bwb_is_a_table_with_the_published_rows_and_the_slips(here: Run, tmp_path: Path) -> None:
+def test_a_chapter_of_bwb_is_a_table_with_published_rows_and_annotation_issues(
+    here: Run, tmp_path: Path
+) -> None:
     write_chapter(tmp_path / "tale")
     write_output(tmp_path / "mine.txt")
     done = here("eval", "suite", "bwb", "--data", "tale", "--system", "mine=mine.txt")
@@ -230,7 +239,7 @@ def test_a_chapter_of_bwb_is_a_table_with_the_published_rows_and_the_slips(here:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         (MT[:3], "mine.txt has 3 lines of text, and the suite has 4 segments"),
         (("<doc>", *MT[:3]), "mine.txt has 3 lines of text, and the suite has 4 segments"),
@@ -240,13 +249,13 @@ def test_a_chapter_of_bwb_is_a_table_with_the_published_rows_and_the_slips(here:
     ],
 )  # fmt: skip
 def test_outputs_that_do_not_fit_a_suite_are_refused(
-    here: Run, tmp_path: Path, lines: tuple[str, ...], told: str
+    here: Run, tmp_path: Path, lines: tuple[str, ...], message: str
 ) -> None:
     write_chapter(tmp_path / "tale", reference_only=True)
     write_output(tmp_path / "mine.txt", tuple(lines))
     done = here("eval", "suite", "bwb", "--data", "tale", "--system", "mine=mine.txt")
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize("suite", ["bwb", "cai-xiong", "dip", "ltcr"])

@@ -1,4 +1,4 @@
-"""`ape eval coherence` as a user types it."""
+"""`ape eval coherence`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ def table(tmp_path: Path) -> str:
 def train(here: Run, table: str, *words: str) -> dict[str, object]:
     done = here("eval", "coherence", "train", table, "-o", "scorer.json", "--json", *words)
     assert done.returncode == 0, done.stderr
-    told: dict[str, object] = json.loads(done.stdout)
-    return told
+    output: dict[str, object] = json.loads(done.stdout)
+    return output
 
 
 def test_a_scorer_is_trained_saved_loaded_and_used(here: Run, table: str) -> None:
-    told = train(here, table, "--system", "worse")
-    assert told["against"] == "mt"
-    assert told["documents"] == 3
-    assert isinstance(told["held_out_accuracy"], float)
-    shown = here("eval", "coherence", "show", "scorer.json", "--json")
-    assert json.loads(shown.stdout) == told
+    output = train(here, table, "--system", "worse")
+    assert output["against"] == "mt"
+    assert output["documents"] == 3
+    assert isinstance(output["held_out_accuracy"], float)
+    printed = here("eval", "coherence", "show", "scorer.json", "--json")
+    assert json.loads(printed.stdout) == output
     scored = here("eval", "score", table, "--metric", "dip-coherence", "--scorer", "scorer.json", "--json")
     found = json.loads(scored.stdout)
-    assert f"|scorer:{told['fingerprint']}|" in found["signatures"]["dip-coherence"]
+    assert f"|scorer:{output['fingerprint']}|" in found["signatures"]["dip-coherence"]
     scores = {row["system"]: row["score"] for row in found["scores"]}
     assert scores["same"] == 0
     assert scores["worse"] > 0
 
 
-def test_it_says_how_right_it_is_on_documents_it_has_not_seen(here: Run, table: str) -> None:
-    told = train(here, table, "--against", "shuffled", "--seed", "3")
-    shown = here("eval", "coherence", "show", "scorer.json").stdout.splitlines()
-    assert shown[0] == f"accuracy on held-out documents: {told['held_out_accuracy']:.3f}"
-    assert "against: shuffled" in shown[1]
-    assert "seed: 3" in shown[1]
+def test_accuracy_on_held_out_documents_is_printed(here: Run, table: str) -> None:
+    output = train(here, table, "--against", "shuffled", "--seed", "3")
+    printed = here("eval", "coherence", "show", "scorer.json").stdout.splitlines()
+    assert printed[0] == f"accuracy on held-out documents: {output['held_out_accuracy']:.3f}"
+    assert "against: shuffled" in printed[1]
+    assert "seed: 3" in printed[1]
 
 
 def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
@@ -62,7 +62,7 @@ def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("train", "stories.jsonl", "-o", "stories.jsonl"), "use --replace"),
         (("train", "stories.jsonl", "-o", "x.json", "--system", "best"), "no system 'best'"),
@@ -70,10 +70,10 @@ def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
         (("show", "nothing.json"), "can't be read"),
     ],
 )
-def test_what_can_t_be_done_is_a_sentence(here: Run, table: str, words: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_a_sentence(here: Run, table: str, words: tuple[str, ...], message: str) -> None:
     done = here("eval", "coherence", *words)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_references_too_short_to_be_shuffled_are_a_sentence(here: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`ape eval coreference` as a user types it."""
+"""`ape eval coreference`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def conll(path: Path, brackets: Sequence[str], *, name: str = "(tale); part 000"
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str]:
-    """Two people in the key; the response takes all mentions for one person."""
+    """Two entities in the key; the response has one entity with all mentions."""
     conll(tmp_path / "key.conll", ("(1)", "-", "(2)", "-", "(1)", "-", "(2)"))
     conll(tmp_path / "response.conll", ("(1)", "-", "(1)", "-", "(1)", "-", "(1)"))
     return "key.conll", "response.conll"
@@ -30,27 +30,27 @@ def test_every_scorer_has_a_row_and_the_average_its_own(here: Run, files: tuple[
     done = here("eval", "coreference", *files)
     assert done.returncode == 0, done.stderr
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[1:8]}
-    # By hand: MUC has both links of the key and one too many; half of each mention's company in B³ is its own.
+    # MUC: both links of the key and one too many. B³: half of the mentions in each entity are correct.
     assert rows["MUC"] == ["100.00", "66.67", "80.00"]
     assert rows["B³"] == ["100.00", "50.00", "66.67"]
-    # One of two entities is paired, with a likeness of 2·2/(2 + 4).
+    # CEAFe: one of two entities is aligned, with a similarity of 2·2/(2 + 4).
     assert rows["CEAFe"] == ["33.33", "66.67", "44.44"]
     assert rows["CoNLL"] == ["F1", "63.70"]
     assert {"CEAFm", "BLANC", "LEA"} < rows.keys()
     assert "coreference|mentions:exact|repeated:first|documents:1|v:" in done.stdout
 
 
-def test_json_is_for_machines(here: Run, files: tuple[str, str]) -> None:
-    told = json.loads(here("eval", "coreference", *files, "--json").stdout)
-    assert told["scores"]["muc"] == {
+def test_scores_are_printed_as_json(here: Run, files: tuple[str, str]) -> None:
+    output = json.loads(here("eval", "coreference", *files, "--json").stdout)
+    assert output["scores"]["muc"] == {
         "recall": 100.0,
         "precision": pytest.approx(66.6667, abs=1e-4),
         "f1": pytest.approx(80),
     }
-    assert told["conll_f1"] == pytest.approx((80 + 66.6667 + 44.4444) / 3, abs=1e-4)
+    assert output["conll_f1"] == pytest.approx((80 + 66.6667 + 44.4444) / 3, abs=1e-4)
 
 
-def test_a_mention_named_twice_is_told_of(here: Run, files: tuple[str, str], tmp_path: Path) -> None:
+def test_a_repeated_mention_is_reported(here: Run, files: tuple[str, str], tmp_path: Path) -> None:
     conll(tmp_path / "response.conll", ("(1)|(2)", "-", "(2)", "-", "(1)", "-", "(2)"))
     done = here("eval", "coreference", *files)
     assert done.returncode == 0
@@ -58,7 +58,7 @@ def test_a_mention_named_twice_is_told_of(here: Run, files: tuple[str, str], tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (None, "There is no file response.conll."),
         ("", "response.conll has no line"),
@@ -76,8 +76,8 @@ def test_a_mention_named_twice_is_told_of(here: Run, files: tuple[str, str], tmp
         ("#begin document (other);\na\t-\n", "are not about the same documents"),
     ],
 )
-def test_what_can_t_be_scored_is_refused(
-    here: Run, files: tuple[str, str], tmp_path: Path, text: str | None, told: str
+def test_bad_files_are_refused(
+    here: Run, files: tuple[str, str], tmp_path: Path, text: str | None, message: str
 ) -> None:
     path = tmp_path / "response.conll"
     path.unlink()
@@ -85,4 +85,4 @@ def test_what_can_t_be_scored_is_refused(
         path.write_text(text, encoding="utf-8")
     done = here("eval", "coreference", *files)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr

@@ -1,4 +1,4 @@
-"""`ape eval mine` as a user types it."""
+"""`ape eval mine`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECOND = "Mira lit the lantern.\nHe was tired. She sang.\nThe lantern was old.\n
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """The words that name a source, a reference and two systems, and a file to write."""
+    """The arguments that name a source, a reference, two systems and an output file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name, text in (("zh", SOURCE), ("en", REFERENCE), ("first", FIRST), ("second", SECOND)):
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
@@ -26,19 +26,21 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     return ("--source", "zh.txt", "--reference", "en.txt", *systems, "-o", "set.jsonl")
 
 
-def test_a_set_is_written_and_told_of(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_set_is_written_and_summarised(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "mine", *files, "--json")
     assert json.loads(done.stdout)["items"] == {"consistency": 1, "connectives": 1, "pronouns": 1}
     assert [item.word for item in read_mined_set(tmp_path / "set.jsonl").items] == ["lantern", "but", "She"]
 
 
-def test_only_what_all_fail_at_is_taken(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_only_passages_that_all_systems_fail_are_mined(
+    here: Run, files: tuple[str, ...], tmp_path: Path
+) -> None:
     done = here("eval", "mine", *files, "--at-least", "2", "--phenomenon", "pronouns,connectives")
     assert "pronouns: 1 of 1" in done.stdout
     assert [item.word for item in read_mined_set(tmp_path / "set.jsonl").items] == ["She"]
 
 
-def test_a_set_that_is_there_is_not_written_over(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_existing_set_is_not_replaced(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "set.jsonl").write_text("mine\n", encoding="utf-8")
     done = here("eval", "mine", *files)
     assert done.returncode == 2

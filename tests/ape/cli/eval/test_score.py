@@ -1,4 +1,4 @@
-"""`ape eval score` as a user types it."""
+"""`ape eval score`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THEIRS = "Fog lifts.\nShe counts coin.\nNo one speak.\n\nSpring bridge done.\nHe
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, ...]:
-    """The words that name two systems and a reference, with two documents in each."""
+    """The arguments that name two systems and a reference, with two documents each."""
     for name, text in (("human.txt", HUMAN), ("mine.txt", MINE), ("theirs.txt", THEIRS)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return ("--system", "mine=mine.txt", "--system", "theirs=theirs.txt", "--reference", "human.txt")
@@ -38,23 +38,23 @@ def test_the_test_may_be_randomisation(here: Run, files: tuple[str, ...]) -> Non
     assert "(p < .05, approximate randomisation, Holm's correction)." in done.stdout
     assert "tests: paired-randomisation|baseline:theirs|by:segment|samples:1000|seed:1|" in done.stdout
     mine = json.loads(here(*words, "--json").stdout)["scores"][0]
-    # By hand: five segments, two of them the same in neither; of 32 ways to swap at least 2 reach the whole: p ≥ 1/16.
+    # Of the 32 permutations of five segments at least 2 reach the full difference: p ≥ 1/16.
     assert mine["p_value"] > 0.05
     assert mine["wilcoxon"]["pairs"] == 5
 
 
-def test_json_is_for_machines(here: Run, files: tuple[str, ...]) -> None:
+def test_scores_are_printed_as_json(here: Run, files: tuple[str, ...]) -> None:
     done = here("eval", "score", *files, "--metric", "bleu", "--json", "--by", "document")
-    told = json.loads(done.stdout)
-    assert told["corpus"]["documents"] == 2
-    assert told["corpus"]["segments"] == 5
-    mine, theirs = told["scores"]
+    output = json.loads(done.stdout)
+    assert output["corpus"]["documents"] == 2
+    assert output["corpus"]["segments"] == 5
+    mine, theirs = output["scores"]
     assert mine["score"] > theirs["score"]
-    assert told["signatures"]["bleu"].startswith("bleu|")
-    assert set(told["by_document"]["bleu"]) == {"1", "2"}
+    assert output["signatures"]["bleu"].startswith("bleu|")
+    assert set(output["by_document"]["bleu"]) == {"1", "2"}
 
 
-def test_documents_and_segments_are_told_apart(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_scores_by_document_and_segment(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "score", *files, "--metric", "ter", "--by", "document", "--segments", "out.jsonl")
     assert "document" in done.stdout
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -71,7 +71,7 @@ def test_a_report_is_one_page(here: Run, files: tuple[str, ...], tmp_path: Path)
     assert "chrf|nrefs:1|" in page
 
 
-def test_which_connectives_were_lost_is_told(here: Run, tmp_path: Path) -> None:
+def test_lost_connectives_are_listed(here: Run, tmp_path: Path) -> None:
     texts = {
         "human": "He waited because it rained, but nobody came to the bridge before the fog had lifted.\n",
         "mine": "He waited because it rained. Nobody came to the bridge. The fog had lifted.\n",
@@ -99,7 +99,7 @@ def test_which_connectives_were_lost_is_told(here: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("times", "more"), [(1, ""), (25, "5 more malformed marks of dropped pronouns")])
-def test_slips_in_the_marks_of_dropped_pronouns_are_told(
+def test_malformed_marks_of_dropped_pronouns_are_reported(
     here: Run, tmp_path: Path, times: int, more: str
 ) -> None:
     rows = [{"source": "<他>_S走了。", "reference": "He left.", "mt": "He left."}]
@@ -125,7 +125,7 @@ def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--metric", "blue"), "no metric called 'blue'"),
         (("--system", "mine.txt"), "is not NAME=FILE"),
@@ -139,12 +139,12 @@ def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> N
         (("--html", "."), "--html . is a folder"),
     ],
 )
-def test_what_does_not_fit_is_a_sentence_and_exit_code_2(
-    here: Run, files: tuple[str, ...], words: tuple[str, ...], told: str
+def test_bad_input_is_a_sentence_and_exit_code_2(
+    here: Run, files: tuple[str, ...], words: tuple[str, ...], message: str
 ) -> None:
     done = here("eval", "score", *files, *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_lines_that_don_t_fit_are_named(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_lines_that_don_t_fit_are_named(here: Run, files: tuple[str, ...], tmp_p
     assert "Line 2 of mine.txt is blank, and line 2 of human.txt is not" in done.stderr
 
 
-def test_humans_are_held_against_each_other(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_references_are_scored_against_each_other(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text(MINE, encoding="utf-8")
     words = (
         "eval",
@@ -169,9 +169,9 @@ def test_humans_are_held_against_each_other(here: Run, files: tuple[str, ...], t
     done = here(*words)
     assert done.returncode == 0
     assert done.stdout.splitlines()[1].split()[0] == "human"
-    told = json.loads(here(*words, "--json").stdout)["sentence-bleu"]
-    assert told["win_share"]["mine"] == 1.0
-    assert "agg:leave-one-out|v:" in told["signature"]
+    output = json.loads(here(*words, "--json").stdout)["sentence-bleu"]
+    assert output["win_share"]["mine"] == 1.0
+    assert "agg:leave-one-out|v:" in output["signature"]
 
 
 def test_metrics_are_listed(here: Run) -> None:

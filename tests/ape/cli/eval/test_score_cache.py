@@ -1,4 +1,4 @@
-"""`ape eval score` again: what was annotated and linked once is not asked for a second time."""
+"""`ape eval score` reuses cached annotations and alignments."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def table(tmp_path: Path) -> str:
     return path.name
 
 
-def test_a_second_run_is_from_the_cache(here: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_uses_the_cache(here: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("eval", "score", table, "--metric", "discourse", "--json", "--samples", "100")
     first = here(*words)
     assert first.returncode == 0, first.stderr
 
     def refuse(self: object, texts: Sequence[str], **_: object) -> NoReturn:
-        raise AssertionError(f"asked again: {texts[:1]}")
+        raise AssertionError(f"annotated again: {texts[:1]}")
 
     for kind in (EnglishAnnotator, JiebaAnnotator):
         monkeypatch.setattr(kind, "annotate", refuse)
@@ -59,7 +59,7 @@ def test_a_changed_text_is_not_answered_from_the_cache(here: Run, table: str, tm
     assert after["scores"] != before["scores"]
 
 
-def test_a_folder_that_can_t_be_written_costs_no_answer(
+def test_an_unwritable_cache_does_not_stop_the_run(
     here: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("eval", "score", table, "--metric", "blonde", "--json", "--samples", "100")

@@ -1,4 +1,4 @@
-"""`ape eval suite` as a user types it."""
+"""`ape eval suite`, as a user runs it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_tables_have_our_rows_and_the_published_ones_marked(here: Run, files
     assert "tok:zh" in done.stdout
 
 
-def test_verdicts_and_json_are_for_machines(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
+def test_verdicts_are_written_as_json(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "suite", "cai-xiong", *files, "--json", "--cases", "cases.jsonl")
     table = json.loads(done.stdout)["tables"][1]
     assert table["rows"][0]["undecided"]["she (pl.)"] == 1
@@ -37,22 +37,22 @@ def test_verdicts_and_json_are_for_machines(here: Run, files: tuple[str, ...], t
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("nonesuch",), "There is no suite 'nonesuch'. Suites: cai-xiong, ltcr, bwb, dip."),
         (("cai-xiong",), "Give the data of the suite with --data PATH."),
         (("cai-xiong", "--data", "suite.jsonl", "--system", "ours"), "--system 'ours' is not NAME=FILE."),
     ],
 )
-def test_what_is_missing_is_said(
-    here: Run, files: tuple[str, ...], words: tuple[str, ...], told: str
+def test_missing_inputs_are_reported(
+    here: Run, files: tuple[str, ...], words: tuple[str, ...], message: str
 ) -> None:
     done = here("eval", "suite", *words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_a_page_is_written_and_a_folder_that_is_not_there_is_told(
+def test_a_page_is_written_and_a_missing_folder_is_reported(
     here: Run, files: tuple[str, ...], tmp_path: Path
 ) -> None:
     done = here("eval", "suite", "cai-xiong", *files, "--html", "out.html")
@@ -69,12 +69,12 @@ def test_a_page_is_written_and_a_folder_that_is_not_there_is_told(
 
 
 def test_the_suites_are_listed(here: Run) -> None:
-    told = here("eval", "suite", "list").stdout
-    assert "cai-xiong: Cai & Xiong 2020" in told
-    assert "JSON lines with id, phenomenon (pronoun, connective or ellipsis), word, expected" in told
+    output = here("eval", "suite", "list").stdout
+    assert "cai-xiong: Cai & Xiong 2020" in output
+    assert "JSON lines with id, phenomenon (pronoun, connective or ellipsis), word, expected" in output
 
 
 def test_help_says_in_which_form_data_is_read(here: Run) -> None:
-    told = " ".join(here("eval", "suite", "--help").stdout.replace("│", " ").split())
-    assert "as downloaded" not in told
-    assert "a JSONL file (cai-xiong, ltcr)" in told
+    output = " ".join(here("eval", "suite", "--help").stdout.replace("│", " ").split())
+    assert "as downloaded" not in output
+    assert "a JSONL file (cai-xiong, ltcr)" in output

@@ -1,4 +1,4 @@
-"""`ape finetune build` as a user types it: once in a process of its own, and else in ours, which has it all loaded."""
+"""`ape finetune build`, once as a subprocess and otherwise in this process, which is faster."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tests.finetune.data.sample_text import paragraphs, row, write_rows
 
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Type `ape …` in an empty folder, without the seconds that a new process takes to load."""
+    """Run `ape` in an empty folder, in this process."""
     monkeypatch.chdir(tmp_path)
 
-    def type_in(*words: str) -> subprocess.CompletedProcess[str]:
+    def run_ape(*words: str) -> subprocess.CompletedProcess[str]:
         monkeypatch.setattr(sys, "argv", ["ape", *words])
         with pytest.raises(SystemExit) as stopped:
             main()
-        said = capsys.readouterr()
-        return subprocess.CompletedProcess(words, int(stopped.value.code or 0), said.out, said.err)
+        message = capsys.readouterr()
+        return subprocess.CompletedProcess(words, int(stopped.value.code or 0), message.out, message.err)
 
-    return type_in
+    return run_ape
 
 
 def files(folder: Path) -> list[str]:
-    """A train and a dev file, and the flags that name them."""
+    """Flags that name a train and a dev file."""
     write_rows(folder / "train.jsonl", (row(one) | {"book": "a"} for one in paragraphs(80)))
     write_rows(folder / "dev.jsonl", (row(one) | {"book": "b"} for one in paragraphs(20, start=500)))
     return ["finetune", "build", "--train", "train.jsonl", "--dev", "dev.jsonl"]
@@ -52,26 +52,26 @@ def test_a_training_set_is_built_without_torch_and_the_same_again_with_the_same_
     assert "datasets" in imported
     assert "torch" not in imported
     again = typed(*flags, "-o", "two", "--json")
-    told = json.loads(again.stdout)
-    assert told["splits"]["dev"]["examples"] == 20
-    assert told["licences"] == ["CC0"]
+    output = json.loads(again.stdout)
+    assert output["splits"]["dev"]["examples"] == 20
+    assert output["licences"] == ["CC0"]
     one, two = ((tmp_path / name / "manifest.json").read_bytes() for name in ("one", "two"))
     assert one == two
     assert (tmp_path / "one" / "report.html").exists()
     assert str(tmp_path) not in one.decode()
 
 
-def test_identities_that_there_are_too_few_of_are_told(typed: Run, tmp_path: Path) -> None:
+def test_too_few_identities_are_reported(typed: Run, tmp_path: Path) -> None:
     done = typed(*files(tmp_path), "--off", "percentile", "--identity-share", "0.9", "-o", "set")
     assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "set" / "manifest.json").read_text(encoding="utf-8"))
-    (remark,) = told["remarks"]
+    output = json.loads((tmp_path / "set" / "manifest.json").read_text(encoding="utf-8"))
+    (remark,) = output["remarks"]
     assert remark in done.stderr.splitlines()
     assert " identities were wanted (a share of 0.9), and its paragraphs gave " in remark
-    assert f"gave {told['splits']['train']['kinds']['identity']}:" in remark
+    assert f"gave {output['splits']['train']['kinds']['identity']}:" in remark
 
 
-def test_a_directory_that_is_there_is_not_touched(typed: Run, tmp_path: Path) -> None:
+def test_an_existing_directory_is_not_changed(typed: Run, tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "mine.txt").write_text("mine", encoding="utf-8")
     flags = [*files(tmp_path), "-o", "kept"]
@@ -82,7 +82,7 @@ def test_a_directory_that_is_there_is_not_touched(typed: Run, tmp_path: Path) ->
     assert (tmp_path / "kept" / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_what_fails_leaves_nothing_behind(typed: Run, tmp_path: Path) -> None:
+def test_a_failed_build_leaves_no_files(typed: Run, tmp_path: Path) -> None:
     flags = files(tmp_path)
     before = sorted(path.name for path in tmp_path.iterdir())
     done = typed(*flags, "-o", "set", "--take", "fr-en=4000")
@@ -91,7 +91,7 @@ def test_what_fails_leaves_nothing_behind(typed: Run, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_a_config_file_is_taken_and_a_flag_goes_over_it(typed: Run, tmp_path: Path) -> None:
+def test_flags_take_precedence_over_the_config_file(typed: Run, tmp_path: Path) -> None:
     flags = files(tmp_path)
     (tmp_path / "build.toml").write_text('off = ["percentile"]\nseed = 5\nratio = 2.5\n', encoding="utf-8")
     done = typed(*flags, "-o", "set", "--config", "build.toml", "--seed", "6", "--json")
@@ -102,17 +102,17 @@ def test_a_config_file_is_taken_and_a_flag_goes_over_it(typed: Run, tmp_path: Pa
     assert (done.returncode, "ratoi" in done.stderr) == (2, True)
 
 
-def test_nothing_to_build_from_is_said(typed: Run) -> None:
+def test_missing_inputs_are_reported(typed: Run) -> None:
     done = typed("finetune", "build", "-o", "set")
     assert (done.returncode, "nothing to build from" in done.stderr) == (2, True)
 
 
-# Leaves out the second paragraph.
+# The second paragraph is missing.
 HASTE = [MT[0].replace("old", "ancient"), MT[2].replace("lamp", "light")]
 
 
 def raw_book(folder: Path) -> list[str]:
-    """A raw book, its MT as an EPUB, one translator who has all of it and one who left a paragraph out."""
+    """A raw book, its MT as an EPUB, a complete translation, and a translation without one paragraph."""
     for name, text in {"mill": SOURCE, "voss": HUMAN, "haste": HASTE}.items():
         (folder / f"{name}.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
     make_epub(folder / "mt.epub", paragraphs=[MT], language="en")
@@ -127,12 +127,12 @@ def test_a_raw_book_is_aligned_and_what_a_translator_left_out_is_counted(
     monkeypatch.setattr("finetune.data.alignment.MiniLmEncoder", Bag)
     done = typed(*raw_book(tmp_path), "--book", "The Mill", "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["alignment"] == {
+    output = json.loads(done.stdout)
+    assert output["alignment"] == {
         "encoder": "bag",
         "books": {"The Mill": {"paragraphs": 3, "left_out": {"voss": 0, "haste": 1}}},
     }
-    assert told["books"] == [
+    assert output["books"] == [
         {
             "name": "The Mill",
             "source": "mill.txt",
@@ -140,7 +140,7 @@ def test_a_raw_book_is_aligned_and_what_a_translator_left_out_is_counted(
             "humans": {"voss": "voss.txt", "haste": "haste.txt"},
         }
     ]
-    assert told["splits"]["train"]["kinds"]["edit"] == 3
+    assert output["splits"]["train"]["kinds"]["edit"] == 3
     lines = done.stderr.splitlines()
     assert lines[:2] == ["The Mill: encoding the MT, 5 sentences …", "The Mill: encoding voss, 5 sentences …"]
     assert "haste has nothing for 1 of the 3 paragraphs of The Mill." in lines
@@ -183,7 +183,7 @@ def test_a_raw_book_is_aligned_by_the_real_encoder(typed: Run, tmp_path: Path) -
         (["--source", "mill.txt", "--mt", "mt.epub", "--human", "mill.txt"], "mill is in French"),
     ],
 )
-def test_raw_books_that_do_not_go_together_are_refused(
+def test_incomplete_raw_books_are_refused(
     typed: Run, tmp_path: Path, flags: list[str], sentence: str
 ) -> None:
     raw_book(tmp_path)

@@ -1,4 +1,4 @@
-"""`ape finetune check` as typed: marked tokens before training, a refusal of what can't be, parity after."""
+"""`ape finetune check`: marked tokens and refusals before training, parity of engines after."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.torch
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny base and two sets of examples, of which one has a text that is blank."""
+    """A tiny base and two training sets, of which one has a blank text."""
     from datasets.utils.logging import disable_progress_bar
 
     disable_progress_bar()
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def check(here: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Type `ape finetune check …` in that folder."""
+    """Run `ape finetune check` in that folder."""
     monkeypatch.chdir(folder)
     return partial(here, "finetune", "check")
 
@@ -60,7 +60,7 @@ def test_before_training_the_tokens_are_printed_with_their_marks(check: Run) -> 
     ]
 
 
-def test_what_can_not_be_trained_on_is_refused_with_the_example(check: Run) -> None:
+def test_unfit_examples_are_refused_by_id(check: Run) -> None:
     done = check("--data", "blank", "--base", "base", "--json")
     assert done.returncode == 2
     assert (
@@ -68,15 +68,15 @@ def test_what_can_not_be_trained_on_is_refused_with_the_example(check: Run) -> N
         in done.stderr
     )
     assert "Traceback" not in done.stderr
-    told = json.loads(done.stdout)
-    assert not told["sound"]
-    assert told["faults"] == [{"kind": "empty", "example": "chat", "detail": ""}]
+    output = json.loads(done.stdout)
+    assert not output["sound"]
+    assert output["faults"] == [{"kind": "empty", "example": "chat", "detail": ""}]
 
 
 def test_a_base_without_an_end_token_is_refused(check: Run, folder: Path, tmp_path: Path) -> None:
     base = shutil.copytree(folder / "base", tmp_path / "endless")
-    told = json.loads((base / "tokenizer_config.json").read_bytes())
-    (base / "tokenizer_config.json").write_text(json.dumps(told | {"eos_token": None}))
+    output = json.loads((base / "tokenizer_config.json").read_bytes())
+    (base / "tokenizer_config.json").write_text(json.dumps(output | {"eos_token": None}))
     done = check("--data", "data", "--base", base)
     assert (done.returncode, done.stdout) == (2, "")
     assert "has no end token" in done.stderr
@@ -89,7 +89,7 @@ def test_a_base_without_an_end_token_is_refused(check: Run, folder: Path, tmp_pa
         (["adapter", "--config", "train.toml"], "--config is for the check before training"),
     ],
 )
-def test_what_does_not_go_together_is_one_sentence(words: list[str], sentence: str, check: Run) -> None:
+def test_conflicting_flags_are_one_sentence(words: list[str], sentence: str, check: Run) -> None:
     done = check(*words, "--data", "data")
     assert done.returncode == 2
     assert sentence in done.stderr
@@ -98,25 +98,25 @@ def test_what_does_not_go_together_is_one_sentence(words: list[str], sentence: s
 
 @pytest.fixture(scope="module")
 def adapter(folder: Path) -> Path:
-    """Random weights on random weights, in float32 on both sides; it does not know how to stop."""
+    """A random adapter on a random base, both in float32; its answers never stop."""
     make_gguf(make_tiny(folder / "tiny"), folder / "tiny.gguf")
     return make_adapter(folder / "adapter", folder / "tiny")
 
 
-def test_tokens_that_the_engine_would_read_otherwise_are_refused_with_the_first_of_them(
+def test_a_different_tokenization_of_the_engine_is_refused_with_the_first_difference(
     check: Run, folder: Path, adapter: Path, tmp_path: Path
 ) -> None:
-    """The rule that each digit is a token is taken from the base, and stays in the GGUF file."""
+    """The base loses the rule that each digit is a token; the GGUF file keeps it."""
     base = shutil.copytree(folder / "tiny", tmp_path / "lost")
-    told = json.loads((base / "tokenizer.json").read_bytes())
-    told["pre_tokenizer"] = told["pre_tokenizer"]["pretokenizers"][1]
-    (base / "tokenizer.json").write_text(json.dumps(told))
+    output = json.loads((base / "tokenizer.json").read_bytes())
+    output["pre_tokenizer"] = output["pre_tokenizer"]["pretokenizers"][1]
+    (base / "tokenizer.json").write_text(json.dumps(output))
     year = replace(EXAMPLES[0], id="year", mt="The cat sleep in 1812.")
     write_dataset(tmp_path / "years", {"train": [EXAMPLES[1], year]}, {"made": "here"})
     words = ("--data", tmp_path / "years", "--gguf", "tiny.gguf", "--show", 0)
     alike = check("--base", "tiny", *words)
     assert alike.returncode == 0, alike.stderr
-    assert "llama.cpp, on tiny.gguf, reads the same tokens of every example." in alike.stdout
+    assert "llama.cpp, on tiny.gguf, tokenizes every example in the same way." in alike.stdout
     done = check("--base", base, *words)
     assert done.returncode == 2
     assert "reads other tokens of an example." in done.stdout
@@ -125,33 +125,35 @@ def test_tokens_that_the_engine_would_read_otherwise_are_refused_with_the_first_
     assert "Traceback" not in done.stderr
 
 
-def test_without_a_gguf_file_it_says_that_the_engine_was_not_asked(check: Run) -> None:
+def test_without_a_gguf_file_the_engine_is_not_checked(check: Run) -> None:
     done = check("--data", "data", "--base", "base", "--show", 0)
     assert "The tokens of the embedded engine were not checked" in done.stdout
 
 
-def test_after_training_the_engines_are_compared_and_the_card_has_it(check: Run, adapter: Path) -> None:
+def test_after_training_the_engines_are_compared_and_the_card_has_the_result(
+    check: Run, adapter: Path
+) -> None:
     before = json.loads((adapter / "ape.json").read_bytes())
     words = ("--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2, "--json")
     done = check(adapter, "--data", "data", *words)
-    assert done.returncode == 3, done.stderr  # nobody taught it to stop
+    assert done.returncode == 3, done.stderr  # it was not trained to stop
     assert "0.0% of the answers stop by themselves" in done.stderr
-    told = json.loads(done.stdout)
-    assert told["prompts"] == 2
-    assert len(told["runaways"]) == 2
-    assert told["embedded"]["engine"].endswith("tiny.gguf, weights in F32")
-    # In float32 on both sides they part at near-ties alone, if at all.
-    assert told["embedded"]["other_differences"] == 0, told["differences"]
+    output = json.loads(done.stdout)
+    assert output["prompts"] == 2
+    assert len(output["runaways"]) == 2
+    assert output["embedded"]["engine"].endswith("tiny.gguf, weights in F32")
+    # In float32 the engines differ at most by near-ties.
+    assert output["embedded"]["other_differences"] == 0, output["differences"]
     after = json.loads((adapter / "ape.json").read_bytes())
     assert after == before | {"parity": after["parity"]}
-    assert after["parity"]["embedded"] == told["embedded"]
+    assert after["parity"]["embedded"] == output["embedded"]
     assert not (adapter / "adapter.gguf").exists()
 
 
-def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
+def test_an_engine_with_other_weights_fails_the_check(
     check: Run, folder: Path, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file that is served is the export of another training; whether it stops is no matter here."""
+    """The served file is the export of another adapter; the stop rate is ignored here."""
     monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)
     words = ("--data", "data", "--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2)
     sound = check(adapter, *words)
@@ -161,37 +163,37 @@ def test_an_engine_that_serves_something_else_is_told_and_fails_the_check(
     write_gguf_lora(other, find_base(str(folder / "tiny")), doctored / "adapter.gguf")
     done = check(doctored, *words)
     assert done.returncode == 3
-    told = "ape: embedded answers 2 of 2 prompts differently from transformers, by more than a near-tie: "
-    assert told in done.stderr
+    output = "ape: embedded answers 2 of 2 prompts differently from transformers, by more than a near-tie: "
+    assert output in done.stderr
     assert read_card(doctored).parity["embedded"]["other_differences"] == 2  # type: ignore[index,call-overload]
 
 
 @pytest.fixture
 def no_vllm(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interpreter that has none, whatever this one has; after `here`, which forgets what was set."""
+    """An interpreter without vLLM; set after `here`, which clears the environment."""
     monkeypatch.setenv("APE_VLLM_PYTHON", str(shutil.which("false")))
 
 
 @pytest.mark.usefixtures("no_vllm")
-def test_engines_that_are_not_there_are_left_out_and_it_says_why(check: Run, adapter: Path) -> None:
+def test_missing_engines_are_skipped_with_the_reason(check: Run, adapter: Path) -> None:
     words = (adapter, "--data", "data", "--base", "tiny", "--prompts", 1)
-    shown = check(*words)
-    assert "vllm is left out: " in shown.stdout
-    assert "false has no vllm. Set vllm_python (APE_VLLM_PYTHON)" in shown.stdout
-    assert "embedded is left out: the base is no GGUF file. Give one with --gguf FILE." in shown.stdout
-    told = json.loads(check(*words, "--json").stdout)
-    assert "has no vllm" in told["left_out"]["vllm"]
-    assert set(told["left_out"]) == {"embedded", "vllm"}
+    printed = check(*words)
+    assert "vllm was not compared: " in printed.stdout
+    assert "false has no vllm. Set vllm_python (APE_VLLM_PYTHON)" in printed.stdout
+    assert "embedded is left out: the base is no GGUF file. Give one with --gguf FILE." in printed.stdout
+    output = json.loads(check(*words, "--json").stdout)
+    assert "has no vllm" in output["left_out"]["vllm"]
+    assert set(output["left_out"]) == {"embedded", "vllm"}
 
 
 @pytest.mark.usefixtures("no_vllm")
-def test_vllm_that_is_wanted_and_not_there_is_refused_before_any_work(check: Run, adapter: Path) -> None:
+def test_a_required_but_missing_vllm_is_refused_before_any_work(check: Run, adapter: Path) -> None:
     done = check(adapter, "--data", "data", "--base", "tiny", "--vllm")
     assert (done.returncode, done.stdout) == (2, "")
     assert "has no vllm" in done.stderr
 
 
-def test_vllm_that_can_not_be_started_costs_nothing_of_what_the_others_said(
+def test_a_vllm_that_fails_to_start_does_not_lose_the_other_results(
     check: Run, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = tmp_path / "python"
@@ -203,5 +205,5 @@ def test_vllm_that_can_not_be_started_costs_nothing_of_what_the_others_said(
     monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)
     done = check(adapter, "--data", "data", "--base", "tiny", "--prompts", 1, "--vllm")
     assert done.returncode == 1
-    assert "vllm is left out: it failed. " in done.stdout
+    assert "vllm was not compared: it failed. " in done.stdout
     assert read_card(adapter).parity["prompts"] == 1  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""What keeps an adapter from being served is a sentence each, and a near-tie is none."""
+"""Sentences of `ape finetune check`: shortcomings of an adapter, and near-ties, which are none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_near_ties_are_explained() -> None:
         (TokenDivergence("length", 3, "", ""), "one answer was cut off after 3 tokens"),
     ],
 )
-def test_any_other_difference_is_told_with_the_first_of_them(why: TokenDivergence, words: str) -> None:
+def test_real_differences_are_reported_with_the_first_of_them(why: TokenDivergence, words: str) -> None:
     (sentence,) = list_shortcomings(ENDED, {"embedded": parity(NEAR, why, why), "vllm": parity(NEAR)})
     assert sentence.startswith("embedded answers 2 of 50 prompts differently from transformers")
     assert "near-tie: 'p1' " in sentence

@@ -1,4 +1,4 @@
-"""`ape finetune`: its commands are there, and cost nothing until one is typed."""
+"""`ape finetune --help` lists the commands and imports none of their dependencies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ finally:
 
 
 @pytest.mark.subprocess
-def test_help_loads_nothing_that_trains() -> None:
+def test_help_imports_no_training_dependency() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HELP, "--help"], capture_output=True, text=True, timeout=120, check=True
     )

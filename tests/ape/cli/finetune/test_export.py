@@ -1,4 +1,4 @@
-"""`ape finetune export` as typed, and what it wrote, served: edit, refuse, describe."""
+"""`ape finetune export`: GGUF, merged model, model card, and errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def adapter(tmp_path: Path) -> Path:
     return make_adapter(tmp_path / "mine", make_tiny(tmp_path / "tiny"))
 
 
-def test_an_adapter_is_exported_and_asked_by_its_name(
+def test_an_exported_adapter_is_served_by_its_name(
     here: Run, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = here("finetune", "export", "mine", "--base", "tiny")
@@ -64,22 +64,22 @@ def test_an_adapter_is_exported_and_asked_by_its_name(
     (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
     edited = here("edit", *words, "--json")
     assert edited.returncode == 0, edited.stderr
-    told = json.loads(edited.stdout)
-    assert (told["model"], told["prompt"]) == ("mine", read_card(adapter).prompt)
+    output = json.loads(edited.stdout)
+    assert (output["model"], output["prompt"]) == ("mine", read_card(adapter).prompt)
 
 
-def test_a_merged_model_comes_with_how_it_is_asked(here: Run, adapter: Path, tmp_path: Path) -> None:
+def test_a_merged_model_comes_with_serving_instructions(here: Run, adapter: Path, tmp_path: Path) -> None:
     done = here("finetune", "export", "mine", "--to", "merged", "--base", "tiny", "-o", "merged")
     assert (done.returncode, done.stdout) == (0, "merged\n"), done.stderr
-    told = " ".join(done.stderr.split())
-    assert told.startswith("It has to be queried in the format sep, as text and never as a chat")
-    assert r'the source, "\n\n###\n\n", the MT, "\n\n###\n\n"; with "\n\n###" as stop.' in told
+    output = " ".join(done.stderr.split())
+    assert output.startswith("It has to be queried in the format sep, as text and never as a chat")
+    assert r'the source, "\n\n###\n\n", the MT, "\n\n###\n\n"; with "\n\n###" as stop.' in output
     readme = (tmp_path / "merged" / "README.md").read_text(encoding="utf-8")
     assert readme.startswith('---\nbase_model: "tiny"\nlibrary_name: "transformers"\n')
     assert done.stderr.strip() in readme
 
 
-def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, tmp_path: Path) -> None:
+def test_a_model_card_agrees_with_the_adapter_files(here: Run, adapter: Path, tmp_path: Path) -> None:
     (adapter / "results.json").write_text(json.dumps(RESULTS))
     data = tmp_path / "data"
     data.mkdir()
@@ -109,14 +109,14 @@ def test_a_model_card_says_what_the_adapter_files_say(here: Run, adapter: Path, 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["tiny"], "tiny is no adapter of ours: it has no ape.json"),
-        (["nowhere"], "nowhere is no adapter of ours"),
+        (["tiny"], "tiny has no ape.json: it was not written by"),
+        (["nowhere"], "nowhere has no ape.json"),
         (["mine", "--to", "merged"], "A merged model needs a new directory: -o"),
         (["mine", "--to", "merged", "--base", "tiny", "-o", "tiny"], "tiny is there already"),
-        (["mine", "--to", "card", "--data", "nowhere"], "nowhere holds no examples"),
+        (["mine", "--to", "card", "--data", "nowhere"], "nowhere is not a training set"),
     ],
 )
-def test_what_can_not_be_is_one_sentence(words: list[str], sentence: str, here: Run, adapter: Path) -> None:
+def test_bad_input_is_one_sentence(words: list[str], sentence: str, here: Run, adapter: Path) -> None:
     before = sorted(path.name for path in adapter.iterdir())
     done = here("finetune", "export", *words)
     assert done.returncode == 2, done.stderr

@@ -1,4 +1,4 @@
-"""`ape finetune gate` and `score` as typed, on drafts that were made before; one that is missing is asked for."""
+"""`ape finetune gate` and `ape finetune score` on stored drafts; missing drafts are made."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOUNS = "stone river lantern winter garden letter window harbour candle bridge".
 
 
 def passage(number: int) -> tuple[Example, str, float]:
-    """A passage, the draft of it, and how sure the model was: it mends surely, and spoils doubtfully."""
+    """An example, its draft and log-probabilities: corrections are certain, errors are uncertain."""
     random = Random(number)
     one, two, three = random.sample(NOUNS, 3)
     human = f"The {one} stood near the old {two} and nobody had seen the {three} ."
@@ -50,12 +50,12 @@ EXAMPLES = [example for example, _, _ in PASSAGES]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ServedAdapter]:
-    """A random adapter on a random base, exported, with drafts beside it that neither of them made."""
+    """A random adapter on a random base, exported, with a file of artificial drafts."""
     place = tmp_path_factory.mktemp("gate")
     base = make_tiny(place / "tiny")
     model = make_gguf(base, place / "tiny.gguf")
-    told = AdapterCardBase(model=str(model), fingerprint=read_base(str(base)).fingerprint)
-    adapter = make_adapter(place / "mine", base, card_base=told)
+    output = AdapterCardBase(model=str(model), fingerprint=read_base(str(base)).fingerprint)
+    adapter = make_adapter(place / "mine", base, card_base=output)
     write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE)
     served = asyncio.run(find_served_adapter(adapter, SETTINGS))
     tuned = [draft(served.tuned, *one) for one in PASSAGES]
@@ -87,7 +87,7 @@ def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> di
 def adapter(
     made: tuple[Path, ServedAdapter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Run
 ) -> Path:
-    """A copy in the user's folder, beside the rows."""
+    """A copy of the adapter in the working folder, with the rows."""
     monkeypatch.setenv("APE_WINDOW", "512")
     monkeypatch.setenv("APE_SLOTS", "1")
     write_rows(
@@ -116,8 +116,8 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ape.engines.factory.open_engine", refuse)
 
 
-async def test_what_is_told_by_the_files_is_what_the_engine_serves(made: tuple[Path, ServedAdapter]) -> None:
-    """Or drafts would be kept under another key than they are looked for."""
+async def test_the_files_describe_what_the_engine_serves(made: tuple[Path, ServedAdapter]) -> None:
+    """Otherwise drafts would be stored under one key and looked up under another."""
     served = made[1]
     async with open_engine(served.settings) as engine:
         models = {model.name: replace(model, window=None) for model in await engine.models()}
@@ -125,7 +125,7 @@ async def test_what_is_told_by_the_files_is_what_the_engine_serves(made: tuple[P
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_a_gate_is_fitted_on_kept_drafts_and_written_into_the_card(here: Run, adapter: Path) -> None:
+def test_a_filter_is_fitted_on_stored_drafts_and_written_to_the_card(here: Run, adapter: Path) -> None:
     done = here("finetune", "gate", "mine", "--rows", "rows.jsonl")
     assert done.returncode == 0, done.stderr
     first, second, third = done.stdout.splitlines()
@@ -135,7 +135,7 @@ def test_a_gate_is_fitted_on_kept_drafts_and_written_into_the_card(here: Run, ad
     assert "In cross-validation, 60 edits pass, with the threshold of the other folds." in second
     assert (
         third == "  fr-en: +60 of 1,260 words"
-    )  # by hand: a word in each of the 60 that mend, 14 words in all 90
+    )  # expected: a word in each of the 60 that mend, 14 words in all 90
     again = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--json")
     assert json.loads(again.stdout) == {
         "threshold": gate.threshold,
@@ -149,14 +149,14 @@ def test_a_gate_is_fitted_on_kept_drafts_and_written_into_the_card(here: Run, ad
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here: Run, adapter: Path) -> None:
+def test_a_score_compares_filter_guards_and_base_with_the_unedited_mt(here: Run, adapter: Path) -> None:
     assert here("finetune", "gate", "mine", "--rows", "rows.jsonl").returncode == 0
     words = ("finetune", "score", "mine", "--rows", "rows.jsonl", "--untuned", 9)
     done = here(*words)
     assert done.returncode == 0, done.stderr
     lines = [line.split("  ") for line in done.stdout.splitlines()]
-    shown = {tuple(cell.strip() for cell in line if cell.strip())[1:4] for line in lines[1:]}
-    assert shown >= {
+    printed = {tuple(cell.strip() for cell in line if cell.strip())[1:4] for line in lines[1:]}
+    assert printed >= {
         ("do nothing", "90", "0.0%"),
         ("tuned", "90", "66.7%"),
         ("tuned, without the gate", "90", "100.0%"),
@@ -164,9 +164,9 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
         ("untuned", "9 of 90", "0.0%"),
     }
     assert "Δ and p are relative to the unedited MT of the same passages." in done.stdout
-    told = json.loads(here(*words, "--json").stdout)
-    assert told == json.loads((adapter / "results.json").read_bytes())
-    assert told["passages"] == "90 passages, all of rows.jsonl"
+    output = json.loads(here(*words, "--json").stdout)
+    assert output == json.loads((adapter / "results.json").read_bytes())
+    assert output["passages"] == "90 passages, all of rows.jsonl"
     gate = read_card(adapter).gate
     assert gate is not None
     assert gate.fitted_on == "90 passages, all of rows.jsonl"
@@ -177,8 +177,8 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
     stale = here("finetune", "export", "mine", "--to", "card", "-o", "other.md")
     assert stale.returncode == 2
     assert "measured with another edit filter or format than the card's" in " ".join(stale.stderr.split())
-    rows = {(row["system"], row["passages"]): row for row in told["rows"]}
-    # By hand: each MT has one wrong word of 14, and the gate leaves that of every third.
+    rows = {(row["system"], row["passages"]): row for row in output["rows"]}
+    # Expected: each MT has one wrong word of 14, and the gate leaves that of every third.
     before, after = (rows[name, 90]["cells"][0]["score"] for name in ("do nothing", "tuned"))
     assert (before, after) == (pytest.approx(100 / 14), pytest.approx(100 / 14 / 3))
     assert rows["untuned", 9]["of"] == 90
@@ -186,7 +186,7 @@ def test_a_score_has_the_gate_the_guards_and_the_base_beside_doing_nothing(here:
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_a_score_that_can_not_be_kept_is_shown_all_the_same(here: Run, adapter: Path) -> None:
+def test_a_score_that_can_not_be_saved_is_printed(here: Run, adapter: Path) -> None:
     words = ("finetune", "score", "mine", "--rows", "rows.jsonl")
     assert here(*words).returncode == 0
     before, there = (adapter / "results.json").read_bytes(), {one.name for one in adapter.iterdir()}
@@ -203,7 +203,7 @@ def test_a_score_that_can_not_be_kept_is_shown_all_the_same(here: Run, adapter: 
     assert {one.name for one in adapter.iterdir()} == there
 
 
-def test_a_draft_that_is_missing_is_asked_for_and_kept(here: Run, adapter: Path) -> None:
+def test_a_missing_draft_is_made_and_stored(here: Run, adapter: Path) -> None:
     drafts = adapter / "drafts.jsonl"
     lines = drafts.read_text(encoding="utf-8").splitlines(keepends=True)
     drafts.write_text("".join(lines[1:]), encoding="utf-8")
@@ -211,13 +211,13 @@ def test_a_draft_that_is_missing_is_asked_for_and_kept(here: Run, adapter: Path)
     assert done.returncode == 0, done.stderr
     after = drafts.read_text(encoding="utf-8").splitlines(keepends=True)
     assert after[:-1] == lines[1:]
-    asked, was = json.loads(after[-1]), json.loads(lines[0])
-    assert {name: asked[name] for name in ("prompt", "id", "key")} == {
+    question, was = json.loads(after[-1]), json.loads(lines[0])
+    assert {name: question[name] for name in ("prompt", "id", "key")} == {
         name: was[name] for name in ("prompt", "id", "key")
     }
 
 
-def test_drafts_can_be_kept_elsewhere(here: Run, adapter: Path, tmp_path: Path) -> None:
+def test_drafts_can_be_stored_elsewhere(here: Run, adapter: Path, tmp_path: Path) -> None:
     (adapter / "drafts.jsonl").rename(tmp_path / "kept.jsonl")
     done = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--drafts", "kept.jsonl", "--json")
     assert done.returncode == 0, done.stderr
@@ -226,7 +226,7 @@ def test_drafts_can_be_kept_elsewhere(here: Run, adapter: Path, tmp_path: Path) 
 
 @pytest.mark.usefixtures("no_engine")
 @pytest.mark.parametrize("verb", ["gate", "score"])
-def test_a_base_that_nobody_knows_by_name_is_given(
+def test_an_unknown_base_is_given_as_a_file(
     verb: str, here: Run, adapter: Path, made: tuple[Path, ServedAdapter], tmp_path: Path
 ) -> None:
     amend_card(adapter, {"base": {**read_card(adapter).base.model_dump(), "model": "tiny"}})
@@ -246,12 +246,12 @@ def test_a_base_that_nobody_knows_by_name_is_given(
 @pytest.mark.usefixtures("no_engine", "adapter")
 @pytest.mark.parametrize("verb", ["gate", "score"])
 @pytest.mark.parametrize(
-    "told", [{"APE_ENGINE": "vllm", "APE_MODEL": "m"}, {"APE_URL": "http://127.0.0.1:9/v1"}]
+    "message", [{"APE_ENGINE": "vllm", "APE_MODEL": "m"}, {"APE_URL": "http://127.0.0.1:9/v1"}]
 )
-def test_another_engine_is_refused_and_not_passed_over(
-    verb: str, told: dict[str, str], here: Run, monkeypatch: pytest.MonkeyPatch
+def test_another_engine_is_refused_rather_than_ignored(
+    verb: str, message: dict[str, str], here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in told.items():
+    for name, value in message.items():
         monkeypatch.setenv(name, value)
     done = here("finetune", verb, "mine", "--rows", "rows.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
@@ -271,11 +271,11 @@ def test_another_engine_is_refused_and_not_passed_over(
         (["mine", "--data", "data", "--rows", "rows.jsonl"], "Give either --data, a training set, or --rows"),
         (["mine", "--rows", "gone.jsonl"], "gone.jsonl can't be read: No such file"),
         (["mine", "--rows", "none.jsonl"], "none.jsonl is empty"),
-        (["bare", "--rows", "rows.jsonl"], "The adapter bare can't be asked. It has no ape.json"),
+        (["bare", "--rows", "rows.jsonl"], "The adapter bare can't be used. It has no ape.json"),
         (["unexported", "--rows", "rows.jsonl"], "unexported has no adapter.gguf. Export the adapter"),
     ],
 )
-def test_what_can_not_be_is_one_sentence(
+def test_bad_input_is_one_sentence(
     verb: str, words: Sequence[str], sentence: str, here: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "none.jsonl").touch()
@@ -288,7 +288,7 @@ def test_what_can_not_be_is_one_sentence(
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_too_few_edits_leave_the_card_as_it_is(here: Run, adapter: Path, tmp_path: Path) -> None:
+def test_too_few_edits_do_not_change_the_card(here: Run, adapter: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "few.jsonl").write_text("".join(lines[:10]), encoding="utf-8")
     before = (adapter / "ape.json").read_bytes()

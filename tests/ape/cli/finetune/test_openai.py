@@ -1,4 +1,4 @@
-"""`ape finetune openai` as a user types it, against a provider on loopback."""
+"""`ape finetune openai` against a provider on loopback."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def provider() -> Iterator[Hosting]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Examples as `ape finetune build` leaves them."""
+    """A training set as `ape finetune build` writes it."""
     directory = tmp_path_factory.mktemp("examples")
     splits = {"train": examples(12), "dev": examples(3, book="spring", first=20)}
     write_dataset(directory, splits, {"seed": 1})
@@ -57,23 +57,23 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ape(
     provider: Hosting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Type:
-    """Type `ape finetune openai …` with the key in the environment and the provider's address."""
+    """Run `ape finetune openai` with the API key and the URL of the provider."""
     for name in [name for name in os.environ if name.startswith(("APE_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("APE_ENGINE_KEY", KEY)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
 
-    def type_in(*words: str) -> Done:
+    def run_openai(*words: str) -> Done:
         typed = ["ape", "finetune", "openai", "--url", provider.url, "--every", "0.01", *words]
         monkeypatch.setattr(sys, "argv", typed)
         with pytest.raises(SystemExit) as caught:
             main()
-        told = capsys.readouterr()
-        assert KEY not in told.out + told.err
-        return Done(int(str(caught.value.code or 0)), told.out, told.err)
+        output = capsys.readouterr()
+        assert KEY not in output.out + output.err
+        return Done(int(str(caught.value.code or 0)), output.out, output.err)
 
-    return type_in
+    return run_openai
 
 
 @pytest.fixture
@@ -99,11 +99,11 @@ def test_from_examples_to_a_model_and_how_to_use_it(
     made = provider.jobs["ftjob-1"]
     assert provider.files[made["training_file"]] == (tmp_path / "out" / "train.jsonl").read_bytes()
     assert provider.files[made["validation_file"]].count(b"\n") == 3
-    kept = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert not [path for path in kept if KEY.encode() in path.read_bytes()]
+    saved = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert not [path for path in saved if KEY.encode() in path.read_bytes()]
 
 
-def test_the_same_command_again_pays_nothing(ape: Type, order: tuple[str, ...], provider: Hosting) -> None:
+def test_the_same_command_again_costs_nothing(ape: Type, order: tuple[str, ...], provider: Hosting) -> None:
     first = ape(*order)
     provider.calls.clear()
     again = ape(*order, "--json")
@@ -129,14 +129,14 @@ def test_a_dry_run_writes_and_checks_and_sends_nothing(
     assert len((tmp_path / "out" / "train.jsonl").read_bytes().splitlines()) == 12
 
 
-def test_nothing_is_spent_unasked(ape: Type, data: Path, provider: Hosting) -> None:
+def test_nothing_is_spent_without_confirmation(ape: Type, data: Path, provider: Hosting) -> None:
     done = ape("--data", str(data), "--out", "out", "--base", "tiny")
     assert (done.code, done.out) == (2, "")
     assert "use --yes" in done.err
     assert provider.calls == []
 
 
-def test_a_failing_upload_is_made_again_and_told(
+def test_a_failing_upload_is_retried_and_reported(
     ape: Type, order: tuple[str, ...], provider: Hosting
 ) -> None:
     provider.faults["upload"] = [Fail(503, "come back later")]
@@ -145,7 +145,7 @@ def test_a_failing_upload_is_made_again_and_told(
     assert "503: come back later). Trying again" in done.err
 
 
-def test_a_job_that_fails_is_its_sentence_and_exit_code_one(
+def test_a_failed_job_is_a_sentence_and_exit_code_one(
     ape: Type, order: tuple[str, ...], provider: Hosting
 ) -> None:
     error = {"code": "invalid_training_file", "message": "Line 3 has no answer.", "param": "training_file"}
@@ -159,14 +159,14 @@ def test_a_wrong_key_is_a_sentence(
     ape: Type, order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("APE_ENGINE_KEY", "sk-wrong-99")
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)  # of OpenAI alone: never sent to another host
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)  # the key of OpenAI is never sent to another host
     done = ape(*order)
     assert (done.code, done.out) == (1, "")
     assert "rejected the key (401: Incorrect API key provided: ********.)" in done.err
     assert "sk-wrong-99" not in done.err
 
 
-def test_following_that_breaks_off_says_how_to_go_on(
+def test_an_interrupted_follow_prints_how_to_resume(
     ape: Type, provider: Hosting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("APE_RETRY_ATTEMPTS", "1")
@@ -190,7 +190,7 @@ def test_a_job_is_followed_from_anywhere_and_cancelled(
     assert ape("--cancel", "ftjob-9").code == 1
 
 
-def test_results_that_cant_be_fetched_cost_no_model(
+def test_the_model_is_kept_when_results_cant_be_downloaded(
     ape: Type, order: tuple[str, ...], provider: Hosting
 ) -> None:
     provider.faults["content"] = [Fail(404)]
@@ -242,25 +242,25 @@ def test_killed_and_run_again_it_follows_the_same_job(
 
 @pytest.fixture
 def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """What is typed at a real terminal."""
+    """Type lines at a pseudo-terminal."""
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "w") as keyboard, os.fdopen(theirs) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
 
-        def type_in(line: str) -> None:
+        def type_line(line: str) -> None:
             keyboard.write(line)
             keyboard.flush()
 
-        yield type_in
+        yield type_line
 
 
-def test_the_payer_is_asked(
+def test_the_cost_is_confirmed_at_a_terminal(
     ape: Type, order: tuple[str, ...], provider: Hosting, at_a_terminal: Callable[[str], None]
 ) -> None:
     at_a_terminal("n\n")
     refused = ape(*order[:-1])
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.endswith("Send the files to 127.0.0.1 and begin the job? [y/N] Nothing was sent.\n")
+    assert refused.err.endswith("Send the files to 127.0.0.1 and start the job? [y/N] Nothing was sent.\n")
     assert provider.calls == []
     at_a_terminal("y\n")
     assert ape(*order[:-1]).code == 0
@@ -285,7 +285,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_follow_it(
     assert "cancel" not in provider.calls
 
 
-def test_a_thousand_steps_are_ten_lines_where_there_is_no_terminal(
+def test_a_thousand_steps_are_ten_lines_without_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with job_progress(Console(file=io.StringIO()), "ftjob-1") as watch:
@@ -302,7 +302,7 @@ def test_a_terminal_has_a_bar_with_the_loss_and_messages_above_it() -> None:
     with job_progress(screen, "ftjob-1") as watch:
         watch(HostedJobEvent("Fine-tuning job [started]", "running"))
         watch(HostedJobEvent("Step 7/9", "running", step=7, steps=9, loss=0.5))
-    shown = screen.file.getvalue()  # type: ignore[attr-defined]
-    assert "Fine-tuning job [started]" in shown
-    assert "7/9" in shown
-    assert "loss 0.500" in shown
+    printed = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert "Fine-tuning job [started]" in printed
+    assert "7/9" in printed
+    assert "loss 0.500" in printed

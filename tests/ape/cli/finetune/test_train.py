@@ -1,4 +1,4 @@
-"""`ape finetune train` as a user types it."""
+"""`ape finetune train` as a subprocess."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ patience = 900
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A base and examples."""
+    """A base model and a training set."""
     pytest.importorskip("peft")
     from tests.finetune.toy_model import write_base, write_data
 
@@ -47,16 +47,16 @@ def words(place: Path, out: Path, *, steps: int) -> list[str]:
     return ["finetune", "train", *(str(word) for pair in flags.items() for word in pair)]
 
 
-def test_it_says_how_it_goes_and_what_to_do_next(here: Run, place: Path, tmp_path: Path) -> None:
+def test_progress_and_next_commands_are_printed(here: Run, place: Path, tmp_path: Path) -> None:
     out = tmp_path / "adapter"
     done = here(*words(place, out, steps=3), "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["adapter"], told["steps"], told["resumed_from"]) == (str(out), 3, 0)
-    assert [look["step"] for look in told["looks"]] == [2, 3]
-    assert Path(told["plot"]).is_file()
+    output = json.loads(done.stdout)
+    assert (output["adapter"], output["steps"], output["resumed_from"]) == (str(out), 3, 0)
+    assert [look["step"] for look in output["looks"]] == [2, 3]
+    assert Path(output["plot"]).is_file()
     assert "dev at step 2: TER " in done.stderr
-    assert done.stderr.count("tokens/s") == 1  # the last step's: no line for each where there is no terminal
+    assert done.stderr.count("tokens/s") == 1  # only the last step is printed without a terminal
     assert f"ape finetune check {out}" in done.stderr
     assert "ape finetune export" in done.stderr
     again = here(*words(place, out, steps=3))
@@ -64,10 +64,10 @@ def test_it_says_how_it_goes_and_what_to_do_next(here: Run, place: Path, tmp_pat
     assert "holds a finished adapter" in again.stderr
 
 
-def test_a_key_stops_it_and_the_same_command_goes_on(
+def test_ctrl_c_stops_the_training_and_the_same_command_resumes(
     here: Run, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C while dev is looked at for the second time, which is before the second checkpoint."""
+    """Ctrl-C during the second evaluation on dev, before the second checkpoint."""
     from finetune.training import dev_evaluation
 
     typed = words(place, tmp_path / "adapter", steps=5)
@@ -89,24 +89,24 @@ def test_a_key_stops_it_and_the_same_command_goes_on(
     (copy / "checkpoints/checkpoint-2/optimizer.pt").write_bytes(b"")
     anew = here(*words(place, copy, steps=5))
     assert anew.returncode == 0, anew.stderr
-    assert "The checkpoint of step 2 is passed over: optimizer.pt is damaged." in anew.stderr
+    assert "The checkpoint of step 2 is skipped: optimizer.pt is damaged." in anew.stderr
     assert "There is no other checkpoint; training starts again from the beginning." in anew.stderr
 
 
 @pytest.mark.parametrize(
-    ("flag", "value", "said"),
+    ("flag", "value", "message"),
     [
         ("--data", "nowhere", "holds no examples"),
         ("--base", "nobody", "There is no base model nobody"),
         ("--config", "none.toml", "can't be read"),
     ],
 )
-def test_what_is_not_there_is_said_in_a_sentence(
-    here: Run, place: Path, tmp_path: Path, flag: str, value: str, said: str
+def test_missing_inputs_are_one_sentence(
+    here: Run, place: Path, tmp_path: Path, flag: str, value: str, message: str
 ) -> None:
     typed = words(place, tmp_path / "adapter", steps=3)
     typed[typed.index(flag) + 1] = value
     done = here(*typed)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
