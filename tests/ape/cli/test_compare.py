@@ -351,7 +351,7 @@ def test_a_judge_is_asked_in_both_orders_and_its_agreement_is_reported(
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "A model’s verdicts do not replace human votes" in page
     assert "The agreement of the judge with raters is unknown" in page
-    # Silence is no tie: of all six cells of the judge, and of no other.
+    # A missing verdict is not a tie; this concerns the six cells of the judge only.
     assert page.count('<span class="rest">no verdict</span>') == 6
     assert "all ties" not in page
     assert "0 ties, 2 without a verdict" in page
@@ -461,9 +461,9 @@ def test_a_judge_is_compared_with_the_votes_of_a_trial_of_the_run(
     assert (agreement["agreed"], agreement["items"]) == (len(rows), len(rows))
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert f"The judge agrees with raters on {len(rows)} of {len(rows)} pairs" in page
-    # What the model wrote is the reference, or nearer to it: chrF has to side with who prefers it.
-    sided = results(tmp_path / "run")["votes"]["metrics"]["chrf"]
-    assert (sided["votes"], sided["accuracy"]["value"]) == (len(rows), 1.0)
+    # The texts of the model are closer to the reference, so chrF must agree with votes for it.
+    agreement_of_chrf = results(tmp_path / "run")["votes"]["metrics"]["chrf"]
+    assert (agreement_of_chrf["votes"], agreement_of_chrf["accuracy"]["value"]) == (len(rows), 1.0)
     assert "Agreement of metrics with votes" in page
     assert "People prefer model to do-nothing in 100.0% [" in done.stdout
     assert f"chrf agrees with people in 100.0% [100.0%, 100.0%] of {len(rows)} votes." in done.stdout
