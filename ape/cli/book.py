@@ -147,8 +147,8 @@ def edit(
 ) -> None:
     """Post-edit a book into OUTPUT. Run the same command again to resume.
 
-    The exit code is 3 if the book is finished but needs attention: quarantined paragraphs, source text left in the
-    output, or source without MT.
+    The exit code is 3 if the book is finished but needs attention: quarantined
+    paragraphs, source text left in the output, or source without MT.
     """
     from ape.cli.book_edit import edit_with_progress
     from ape.jobs.job import JobRecipe

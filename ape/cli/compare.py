@@ -116,8 +116,9 @@ def compare(
 ) -> None:
     """Compare systems on the same set, always including the unedited MT.
 
-    The same command again resumes an interrupted comparison. RUN gets results.json, outputs.jsonl, manifest.json and
-    report.html. The exit code is 3 if paragraphs were quarantined and kept their MT.
+    The same command again resumes an interrupted comparison. RUN gets
+    results.json, outputs.jsonl, manifest.json and report.html. The exit code is 3
+    if paragraphs were quarantined and kept their MT.
     """
     from ape.cli.compare_run import run_comparison
     from ape.jobs.job import JobRecipe

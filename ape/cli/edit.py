@@ -58,8 +58,9 @@ def edit(
 ) -> None:
     """Post-edit one passage.
 
-    Print the post-edit to stdout, or the MT if all drafts were rejected; the reasons go to stderr. Without --source
-    and --mt, read a JSON request with "source" and "mt" from stdin.
+    Print the post-edit to stdout, or the MT if all drafts were rejected; the
+    reasons go to stderr. Without --source and --mt, read a JSON request with
+    "source" and "mt" from stdin.
     """
     from ape.passage.intake import refuse_too_many_characters
     from ape.text.languages import language_code

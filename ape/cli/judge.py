@@ -104,8 +104,8 @@ def pairs(
 ) -> None:
     """Ask a model which of two translations is better, in both orders.
 
-    Verdicts that change with the order are not counted. Answers are cached, so a second run asks only for missing
-    answers.
+    Verdicts that change with the order are not counted. Answers are cached, so a
+    second run asks only for missing answers.
     """
     require_modules("scipy")
     from eval.judge import judge_pairs
@@ -168,7 +168,8 @@ def spans(
 ) -> None:
     """Ask a model for error spans: weighted errors per 100 words, lower is better.
 
-    Answers are cached, so a second run asks only for missing answers. --votes needs the --trial of the votes.
+    Answers are cached, so a second run asks only for missing answers. --votes
+    needs the --trial of the votes.
     """
     require_modules("scipy")
     from ape.cli.judge_output import agreement_with_votes, print_spans

@@ -36,7 +36,8 @@ def serve(
 ) -> None:
     """Serve a trial until Ctrl-C, and print the links for raters and results.
 
-    Votes are stored at once. A link is printed only once, because the store keeps only its hash.
+    Votes are stored immediately. A link is printed only once, because the store
+    keeps only its hash.
     """
     from ape.network import is_loopback, url_host
     from ape.settings import load_settings

@@ -54,11 +54,13 @@ def check(
 ) -> None:
     """Audit the training data; or, with an adapter, compare its output across engines.
 
-    Before training: print a few examples with every token marked as learned (with its weight), read only or padding.
-    The exit code is 2 if an example can't be trained on, or if the embedded engine tokenizes it differently.
+    Before training: print a few examples with every token marked as learned (with
+    its weight), read only or padding. The exit code is 2 if an example can't be
+    trained on, or if the embedded engine tokenizes it differently.
 
-    After training: compare greedy answers to dev prompts of transformers, the embedded engine and vLLM, and write the
-    result to the adapter's ape.json. The exit code is 3 if fewer than 99% of the answers stop by themselves, or if an
+    After training: compare greedy answers to dev prompts of transformers, the
+    embedded engine and vLLM, and write the result to the adapter's ape.json. The
+    exit code is 3 if fewer than 99% of the answers stop by themselves, or if an
     engine differs by more than a near-tie.
     """
     if adapter is None:

@@ -98,7 +98,8 @@ def openai(
 ) -> None:
     """Fine-tune a hosted chat model on a training set, and follow the job.
 
-    The same command again resumes the same job; no file is sent twice. Ctrl-C stops following the job, but not the job.
+    The same command again resumes the same job; no file is sent twice. Ctrl-C
+    stops following the job, but not the job.
     """
     from ape.cli.finetune.hosted_progress import cancel_job, follow_hosted_job, print_card
 
