@@ -180,7 +180,9 @@ def test_missing_engines_are_skipped_with_the_reason(check: Run, adapter: Path) 
     printed = check(*words)
     assert "vllm was not compared: " in printed.stdout
     assert "false has no vllm. Set vllm_python (APE_VLLM_PYTHON)" in printed.stdout
-    assert "embedded was not compared: the base is not a GGUF file. Give one with --gguf FILE." in printed.stdout
+    assert (
+        "embedded was not compared: the base is not a GGUF file. Give one with --gguf FILE." in printed.stdout
+    )
     output = json.loads(check(*words, "--json").stdout)
     assert "has no vllm" in output["left_out"]["vllm"]
     assert set(output["left_out"]) == {"embedded", "vllm"}
