@@ -95,9 +95,7 @@ def choose_candidate(mt: str, candidates: Sequence[DraftCandidate]) -> DraftCand
     return min(candidates, key=rank)
 
 
-async def _run_in_thread_if_long(
-    length: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-) -> T:
+async def _run_in_thread_if_long(length: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call the function, in a thread if the texts are so long that it would block other passages."""
     return (
         await asyncio.to_thread(function, *args, **kwargs)
@@ -137,13 +135,9 @@ class _PassageRun:
         """Request one draft and check it; None if a guard rejects it."""
 
         def forward(event: Event) -> None:
-            self.listen(
-                replace(event, attempt=number) if isinstance(event, TokenEvent | RetryEvent) else event
-            )
+            self.listen(replace(event, attempt=number) if isinstance(event, TokenEvent | RetryEvent) else event)
 
-        sampling = draft_sampling(
-            self.segment, self.options, number, with_logprobs=self.model.edit_filter is not None
-        )
+        sampling = draft_sampling(self.segment, self.options, number, with_logprobs=self.model.edit_filter is not None)
         self.listen(AttemptEvent(number, sampling.seed, sampling.temperature))
         reply = await self.engine.ask(self.prompt, sampling, model=self.model, listen=forward)
         self.usage += reply.usage
@@ -179,14 +173,10 @@ class _PassageRun:
 
     async def keep_mt(self, *, rejected: bool) -> PostEdit:
         """Finish the passage with its MT unchanged."""
-        return await self._finish(
-            self.segment.mt, Decision.REJECTED if rejected else Decision.UNCHANGED, attempt=0
-        )
+        return await self._finish(self.segment.mt, Decision.REJECTED if rejected else Decision.UNCHANGED, attempt=0)
 
     async def _finish(self, text: str, decision: Decision, attempt: int) -> PostEdit:
-        result = await _run_in_thread_if_long(
-            len(self.segment.mt) + len(text), self._result, text, decision, attempt
-        )
+        result = await _run_in_thread_if_long(len(self.segment.mt) + len(text), self._result, text, decision, attempt)
         self.listen(DoneEvent(result))
         return result
 
@@ -209,9 +199,7 @@ class _PassageRun:
 def _undone_edits_finding(outcome: FilterOutcome, number: int) -> Finding:
     count, first = len(outcome.undone), outcome.undone[0]
     what = "an edit was" if count == 1 else f"{count} edits were"
-    message = (
-        f"The model was not confident enough: {what} undone, such as {first.before!r} -> {first.after!r}."
-    )
+    message = f"The model was not confident enough: {what} undone, such as {first.before!r} -> {first.after!r}."
     return Finding("gate", Severity.WARN, message, number)
 
 

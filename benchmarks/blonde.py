@@ -149,19 +149,11 @@ def _texts() -> tuple[list[str], list[str], str]:
 def _synthetic_texts() -> tuple[list[str], list[str]]:
     """Zipf-distributed words of an invented vocabulary that contains everything BlonDe counts."""
     chance = random.Random(0)
-    counted = [
-        *PRONOUN_OF,
-        *(word for marker in MARKER_OF for word in marker),
-        "Anna",
-        "walked",
-        "sings",
-        "may",
-    ]
+    counted = [*PRONOUN_OF, *(word for marker in MARKER_OF for word in marker), "Anna", "walked", "sings", "may"]
     vocabulary = counted + [f"word{number}" for number in range(8000)]
     places = np.random.default_rng(0).zipf(1.3, SENTENCES * 22) % len(vocabulary)
     references = [
-        " ".join(vocabulary[place] for place in places[start : start + 22])
-        for start in range(0, len(places), 22)
+        " ".join(vocabulary[place] for place in places[start : start + 22]) for start in range(0, len(places), 22)
     ]
     outputs = [
         " ".join(word if chance.random() < 0.7 else chance.choice(vocabulary) for word in text.split())

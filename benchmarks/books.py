@@ -51,19 +51,11 @@ def measure() -> list[Claim]:
         place = Path(folder)
         short, long = make_book(place, WORDS), make_book(place, 10 * WORDS)
         with run_delayed_server(DELAY) as url:
-            cold = edit_book(
-                short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY
-            )
-            again = edit_book(
-                short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY
-            )
+            cold = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY)
+            again = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY)
         with run_delayed_server(0.0) as url:
-            one = edit_book(
-                short, place / "b.epub", url=url, store=place / "b.sqlite", concurrency=CONCURRENCY
-            )
-            ten = edit_book(
-                long, place / "c.epub", url=url, store=place / "c.sqlite", concurrency=CONCURRENCY
-            )
+            one = edit_book(short, place / "b.epub", url=url, store=place / "b.sqlite", concurrency=CONCURRENCY)
+            ten = edit_book(long, place / "c.epub", url=url, store=place / "c.sqlite", concurrency=CONCURRENCY)
     ideal = short.paragraphs * DELAY / CONCURRENCY
     setting = (
         f"books: {short.paragraphs:,} paragraphs, {short.words:,} words; the long one {long.paragraphs:,} and "
@@ -125,10 +117,7 @@ def edit_book(book: BenchmarkBook, output: Path, *, url: str, store: Path, concu
     command = [sys.executable, "-c", COMMAND_CODE, *words, *languages]
     began = time.perf_counter()
     process = subprocess.Popen(
-        command,
-        env=os.environ | {"APE_JOBS": str(store)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        command, env=os.environ | {"APE_JOBS": str(store)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

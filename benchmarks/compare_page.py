@@ -19,14 +19,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.claims import Claim
-from eval.compare import (
-    ComparisonSet,
-    System,
-    SystemComparison,
-    build_comparison_set,
-    compare_systems,
-    ready_system,
-)
+from eval.compare import ComparisonSet, System, SystemComparison, build_comparison_set, compare_systems, ready_system
 from eval.compare.manifest import build_manifest
 from eval.compare.page import write_comparison_page
 from eval.corpus.corpus import Corpus, Document
@@ -107,9 +100,7 @@ def measure() -> list[Claim]:
     found = synthetic_systems()
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = Path(folder) / "report.html", Path(folder) / "plain.html"
-        write_comparison_page(
-            found, ours, manifest=build_manifest(found, command=["ape", "compare"], files=[])
-        )
+        write_comparison_page(found, ours, manifest=build_manifest(found, command=["ape", "compare"], files=[]))
         plain.write_text("".join(_plain(found)), encoding="utf-8")
         looks: dict[Path, list[PageTiming]] = {ours: [], plain: []}
         with chromium(command, Path(folder) / "profile") as browser:
@@ -174,9 +165,7 @@ def _main_thread_time(browser: Browser, work: Callable[[], None]) -> MainThreadT
     browser.events[""] = []
     browser.call("Tracing.end")
     browser.wait_for("", "Tracing.tracingComplete")
-    traces = [
-        one["params"]["value"] for one in browser.events[""] if one["method"] == "Tracing.dataCollected"
-    ]
+    traces = [one["params"]["value"] for one in browser.events[""] if one["method"] == "Tracing.dataCollected"]
     events = [event for trace in traces for event in trace]
     threads = {
         (event["pid"], event["tid"])

@@ -21,21 +21,14 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, de
     try:
         while head := await reader.readuntil(b"\r\n\r\n"):
             length = next(
-                (
-                    int(line[15:])
-                    for line in head.lower().split(b"\r\n")
-                    if line.startswith(b"content-length:")
-                ),
-                0,
+                (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
             )
             body = await reader.readexactly(length)
             if b"/models" in head.partition(b"\r\n")[0]:
                 writer.write(_response(b"application/json", _MODELS))
             else:
                 await asyncio.sleep(delay)
-                writer.write(
-                    _response(b"text/event-stream", _events(mended(translation_in(json.loads(body)))))
-                )
+                writer.write(_response(b"text/event-stream", _events(mended(translation_in(json.loads(body))))))
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
@@ -55,9 +48,7 @@ def _events(text: str) -> bytes:
         base | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
         base | {"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}},
     )
-    return (
-        b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
-    )
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
 
 
 def _response(kind: bytes, body: bytes) -> bytes:

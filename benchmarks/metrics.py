@@ -51,9 +51,7 @@ def measure_discourse(*, chapters: int = CHAPTERS, sentences: int = SENTENCES) -
             raise AssertionError("the second run was not from the cache")
     note = f"{first:.0f} s and {second:.0f} s, the same scores, nothing new in the cache"
     setting = f"discourse: {chapters} made-up chapters of {sentences} sentences, {len(SYSTEMS)} systems"
-    return [
-        Claim("all of discourse / again from the cache", (first / second,), 1.0, "at least", note, setting)
-    ]
+    return [Claim("all of discourse / again from the cache", (first / second,), 1.0, "at least", note, setting)]
 
 
 def _score_command(folder: Path) -> tuple[float, str]:

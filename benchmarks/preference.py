@@ -172,12 +172,7 @@ def _claim_after_agreement(
         raise AssertionError(f"the values differ: {found}")
     measured = measure_alternately(_processor_seconds(theirs), _processor_seconds(ours), rounds=ROUNDS)
     return Claim(
-        text,
-        ratios_by_round(measured),
-        None,
-        "at least",
-        f"both {found['ours']:.6f}",
-        f"agreement: {ANSWERS:,} votes",
+        text, ratios_by_round(measured), None, "at least", f"both {found['ours']:.6f}", f"agreement: {ANSWERS:,} votes"
     )
 
 

@@ -76,24 +76,17 @@ def measure() -> list[Claim]:
 
 
 async def _measure(processes: list[ServiceProcess]) -> list[Claim]:
-    texts = cycle(
-        [BenchmarkPassage(segment, *await prompt_and_sampling(segment)) for segment in sample_passages()]
-    )
+    texts = cycle([BenchmarkPassage(segment, *await prompt_and_sampling(segment)) for segment in sample_passages()])
     for process in processes:
         for side in (ask_service, ask_engine):
             await run_passages(side, process, list(islice(texts, 2)), concurrency=1)
     return [
-        await _compare_sides(processes, texts, concurrency, *plan)
-        for concurrency, plan in LOADS_BY_CONCURRENCY.items()
+        await _compare_sides(processes, texts, concurrency, *plan) for concurrency, plan in LOADS_BY_CONCURRENCY.items()
     ]
 
 
 async def _compare_sides(
-    processes: list[ServiceProcess],
-    texts: Iterator[BenchmarkPassage],
-    concurrency: int,
-    count: int,
-    times: int,
+    processes: list[ServiceProcess], texts: Iterator[BenchmarkPassage], concurrency: int, count: int, times: int
 ) -> Claim:
     rounds: list[dict[ServiceSide, ServiceRun]] = []
     for number in range(times):
@@ -105,10 +98,7 @@ async def _compare_sides(
         if number // 2 % 2:
             sides.reverse()
         rounds.append(
-            {
-                side: await run_passages(side, process, chosen, concurrency=concurrency)
-                for side, process in sides
-            }
+            {side: await run_passages(side, process, chosen, concurrency=concurrency) for side, process in sides}
         )
     rates = [f"{median(each[side].rate for each in rounds):.2f}" for side in (ask_service, ask_engine)]
     tokens, computed = (
@@ -131,11 +121,7 @@ def sample_passages() -> list[Segment]:
     The shorter a passage is, the larger is the share of the service in its time.
     """
     return [
-        replace(
-            segment,
-            source=split_sentences(segment.source)[0].strip(),
-            mt=split_sentences(segment.mt)[0].strip(),
-        )
+        replace(segment, source=split_sentences(segment.source)[0].strip(), mt=split_sentences(segment.mt)[0].strip())
         for name in SAMPLES
         for segment in load_sample(name).segments()
     ]

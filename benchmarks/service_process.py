@@ -43,10 +43,7 @@ class ServiceProcess:
 def start_service_process() -> Iterator[ServiceProcess]:
     """Start a process with the current settings within the block."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.service_process"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-m", "benchmarks.service_process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with process:
         try:
@@ -66,9 +63,7 @@ async def _serve() -> None:
         model = (await engine.models())[0].name
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         print(
-            json.dumps(
-                asdict(ServiceProcess(os.getpid(), address, engine.url, engine._client.api_key, model))
-            ),
+            json.dumps(asdict(ServiceProcess(os.getpid(), address, engine.url, engine._client.api_key, model))),
             flush=True,
         )
         await asyncio.to_thread(sys.stdin.read)

@@ -60,9 +60,7 @@ def measure() -> list[Claim]:
         raise AssertionError(f"the p-values differ by more than sampling error: {p_values}")
     seconds = sorted(late for _, late in measured)[ROUNDS // 2]
     note = f"p {p_values['ours']:.3f} and {p:.3f}; {1000 * seconds:.0f} ms for {len(references):,} segments"
-    return [
-        Claim("sacrebleu / our resampling of BLEU", ratios_by_round(measured), 10.0, "at least", note, what)
-    ]
+    return [Claim("sacrebleu / our resampling of BLEU", ratios_by_round(measured), 10.0, "at least", note, what)]
 
 
 def _counted(references: Sequence[str], texts: Sequence[str]) -> MetricCounts:

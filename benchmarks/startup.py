@@ -15,18 +15,7 @@ from benchmarks.claims import Claim, measure_alternately, ratios_by_round
 
 ROUNDS = 10
 HEAVY_MODULES = frozenset(
-    {
-        "alembic",
-        "fastapi",
-        "lxml",
-        "numpy",
-        "openai",
-        "pydantic",
-        "sqlalchemy",
-        "torch",
-        "uvicorn",
-        "xllamacpp",
-    }
+    {"alembic", "fastapi", "lxml", "numpy", "openai", "pydantic", "sqlalchemy", "torch", "uvicorn", "xllamacpp"}
 )
 # Run the command as its script does, and print the imported modules to stderr.
 HELP_CODE = """

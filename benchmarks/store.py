@@ -70,13 +70,7 @@ def _claims(store: JobStore, worker: JobWorker, most: int) -> Iterator[tuple[Str
 
 
 def _time_inserts(connection: sqlite3.Connection) -> Iterator[float]:
-    values = {
-        **result_columns(_result()),
-        "seconds": 0.1,
-        "created": 0.0,
-        "worker": "w",
-        "fingerprint": "f" * 32,
-    }
+    values = {**result_columns(_result()), "seconds": 0.1, "created": 0.0, "worker": "w", "fingerprint": "f" * 32}
     names = ", ".join(values)
     connection.execute(f"CREATE TABLE results (job, paragraph, {names}, PRIMARY KEY (job, paragraph))")
     marks = ", ".join("?" * (len(values) + 2))
@@ -101,9 +95,7 @@ def _plain(path: Path) -> sqlite3.Connection:
 
 def _job() -> Job:
     now = datetime.now(UTC)
-    return Job(
-        "job", "", "a book", "s", "", "m", "", "o", "epub", RECIPE, JobState.RUNNING, created=now, updated=now
-    )
+    return Job("job", "", "a book", "s", "", "m", "", "o", "epub", RECIPE, JobState.RUNNING, created=now, updated=now)
 
 
 def _paragraphs(number: int) -> Iterator[PlannedParagraph]:
@@ -123,8 +115,7 @@ def _paragraphs(number: int) -> Iterator[PlannedParagraph]:
 
 def _result() -> PostEdit:
     edits = tuple(
-        Edit(EditKind.WORD_CHOICE, "had not", "hadn't", (start, start + 7), (start, start + 6))
-        for start in (4, 99)
+        Edit(EditKind.WORD_CHOICE, "had not", "hadn't", (start, start + 7), (start, start + 6)) for start in (4, 99)
     )
     findings = (Finding("names", Severity.WARN, "The name Anna is in the source and not in the draft.", 1),)
     return PostEdit(

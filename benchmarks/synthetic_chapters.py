@@ -20,9 +20,7 @@ _THINGS = (
     "书 book volume, 钥匙 key latchkey, 马 horse mare, 钟 bell gong, 地图 map chart, 帽子 hat cap, 杯子 cup mug, "
     "箱子 chest box, 鼓 drum tabor, 伞 umbrella parasol, 镜子 mirror glass, 绳子 rope cord, 斧头 axe hatchet"
 )
-_PLACES = (
-    "港口 harbour, 厨房 kitchen, 花园 garden, 森林 forest, 塔楼 tower, 市场 market, 山谷 valley, 客栈 inn"
-)
+_PLACES = "港口 harbour, 厨房 kitchen, 花园 garden, 森林 forest, 塔楼 tower, 市场 market, 山谷 valley, 客栈 inn"
 _DEEDS = (
     "找到 found finds, 藏起 hid hides, 卖掉 sold sells, 画下 drew draws, 擦亮 polished polishes, 丢失 lost loses, "
     "买下 bought buys, 修好 mended mends, 打破 broke breaks, 举起 lifted lifts, 带走 carried carries, 看见 saw sees"
@@ -72,9 +70,7 @@ class SentenceContent:
         return f"{first}, {link} {subject} {verbs[1]} the {nouns[1]}."
 
 
-def write_chapters(
-    path: Path, *, chapters: int = CHAPTERS, sentences: int = SENTENCES, seed: int = 1
-) -> None:
+def write_chapters(path: Path, *, chapters: int = CHAPTERS, sentences: int = SENTENCES, seed: int = 1) -> None:
     """Write a table for `ape eval score`, with a row for each chapter."""
     chance = random.Random(seed)
     with path.open("w", encoding="utf-8") as file:
@@ -85,8 +81,7 @@ def write_chapters(
                 "source": [one.source() for one in plots],
                 "reference": [one.english(chance) for one in plots],
                 "systems": {
-                    name: [one.english(chance, rate, _ADDITION_RATE) for one in plots]
-                    for name, rate in SYSTEMS.items()
+                    name: [one.english(chance, rate, _ADDITION_RATE) for one in plots] for name, rate in SYSTEMS.items()
                 },
             }
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -97,9 +92,5 @@ def _sentence_content(chance: random.Random) -> SentenceContent:
         return chance.choice(words.split(",")).split()
 
     return SentenceContent(
-        draw(_PEOPLE),
-        (draw(_THINGS), draw(_THINGS)),
-        (draw(_DEEDS), draw(_DEEDS)),
-        draw(_LINKS),
-        draw(_PLACES),
+        draw(_PEOPLE), (draw(_THINGS), draw(_THINGS)), (draw(_DEEDS), draw(_DEEDS)), draw(_LINKS), draw(_PLACES)
     )

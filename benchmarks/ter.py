@@ -41,9 +41,7 @@ def measure() -> list[Claim]:
         raise AssertionError("the two sides count different edits")
     words = sum(len(text.split()) for text in outputs)
     note = f"the same edits of {len(outputs)} paragraphs, {words:,} words"
-    return [
-        Claim("sacrebleu / our TER of paragraphs", ratios_by_round(measured), 10.0, "at least", note, what)
-    ]
+    return [Claim("sacrebleu / our TER of paragraphs", ratios_by_round(measured), 10.0, "at least", note, what)]
 
 
 def _texts() -> tuple[list[str], list[str], str]:
@@ -52,11 +50,7 @@ def _texts() -> tuple[list[str], list[str], str]:
     if candide_path(data).is_file():
         found = [(row["gt"], next(iter(row["human"].values()))) for row in candide_rows(data)]
         long = [pair for pair in found if 80 <= len(pair[0].split()) <= 200][:PARAGRAPHS]
-        return (
-            [gt for gt, _ in long],
-            [human for _, human in long],
-            "TER: paragraphs of Candide, 80 to 200 words",
-        )
+        return ([gt for gt, _ in long], [human for _, human in long], "TER: paragraphs of Candide, 80 to 200 words")
     chance = random.Random(7)
     references = [chance.choices(_WORDS, k=chance.randint(80, 200)) for _ in range(PARAGRAPHS)]
     outputs = [_reorder_words(words, chance) for words in references]
@@ -66,6 +60,4 @@ def _texts() -> tuple[list[str], list[str], str]:
 
 def _reorder_words(words: list[str], chance: random.Random) -> list[str]:
     place = chance.randrange(len(words))
-    return [
-        word if chance.random() < 0.7 else chance.choice(_WORDS) for word in words[place:] + words[:place]
-    ]
+    return [word if chance.random() < 0.7 else chance.choice(_WORDS) for word in words[place:] + words[:place]]

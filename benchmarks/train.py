@@ -143,9 +143,7 @@ def train_ours(steps: int, *, prompt_weight: float = 0.0) -> TrainingCost:
 
     with tempfile.TemporaryDirectory() as folder:
         write_dataset(Path(folder) / "data", {"train": rows}, {})
-        train_adapter(
-            base.location, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen
-        )
+        train_adapter(base.location, Path(folder) / "data", Path(folder) / "out", config=config, listen=listen)
     tokens = sum(len(encode_example(tokenizer, one)) for one in rows)
     return TrainingCost(tokens, clock[TrainingStep] - clock[TrainingStart], _peak())
 
@@ -198,9 +196,7 @@ def train_theirs(steps: int, *, checkpointing: bool = True) -> TrainingCost:
             model=find_base(DEFAULT_MODEL).location,
             args=arguments,
             train_dataset=Dataset.from_list(rows),
-            peft_config=LoraConfig(
-                r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM"
-            ),
+            peft_config=LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM"),
             callbacks=[Clock()],
         )
         data: Any = trainer.train_dataset

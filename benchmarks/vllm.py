@@ -144,14 +144,10 @@ async def _measure(folder: Path, plan: VllmPlan) -> tuple[str, list[Claim]]:
         version = await _version(usual)
         # With speculation: the faster the model is, the larger is the share of the service.
         sides = service_side(usual), vllm_side(usual)
-        claims = await compare_sides(
-            "through the service / straight to vLLM", sides, texts, plan.service, bound=0.95
-        )
+        claims = await compare_sides("through the service / straight to vLLM", sides, texts, plan.service, bound=0.95)
         async with start_vllm_service(folder, texts, NOT_SPECULATING) as plain:
             text = "n-gram speculation / none"
-            claims += await _compare_flag(
-                text, (usual, plain), texts, plan.speculation, plan.speculation_chat
-            )
+            claims += await _compare_flag(text, (usual, plain), texts, plan.speculation, plan.speculation_chat)
             claims += await _adapters(plain, texts, plan)
         async with start_vllm_service(folder, texts, ALWAYS_SPECULATING) as always:
             text = "speculation in every batch / in those of one or two"
@@ -180,9 +176,7 @@ async def _compare_flag(
 async def _adapters(plain: VllmServer, texts: NumberedSentences, plan: VllmPlan) -> list[Claim]:
     """Compare adapters without speculation, whose success differs from model to model."""
     await _load_copies(plain)
-    base, one, four = (
-        vllm_side(plain, *names, length=LENGTH) for names in ((BASE,), (ADAPTER,), ADAPTER_COPIES)
-    )
+    base, one, four = (vllm_side(plain, *names, length=LENGTH) for names in ((BASE,), (ADAPTER,), ADAPTER_COPIES))
     return [
         *await compare_sides("adapter / base", (one, base), texts, plan.adapter, shared=True),
         *await compare_sides("four adapters mixed / one", (four, one), texts, plan.mixed),
@@ -194,9 +188,7 @@ def _models() -> Path:
 
 
 @asynccontextmanager
-async def start_vllm_service(
-    folder: Path, texts: NumberedSentences, flags: Sequence[str]
-) -> AsyncIterator[VllmServer]:
+async def start_vllm_service(folder: Path, texts: NumberedSentences, flags: Sequence[str]) -> AsyncIterator[VllmServer]:
     """Run `ape serve --engine vllm` with the adapter within the block."""
     began, adapters = time.monotonic(), folder / "adapters"
     with served(

@@ -104,9 +104,7 @@ async def _ask_service(server: VllmServer) -> AsyncIterator[AskForTokens]:
         yield ask
 
 
-def vllm_side(
-    server: VllmServer, *models: str, length: int | None = None, tell_tokens: bool = False
-) -> VllmSide:
+def vllm_side(server: VllmServer, *models: str, length: int | None = None, tell_tokens: bool = False) -> VllmSide:
     """Stream drafts of these models in turn directly from vLLM.
 
     `length` sets the length of all drafts. Otherwise they end as they do for the service, except that `tell_tokens`
@@ -157,9 +155,7 @@ async def _ask_vllm(
         yield ask
 
 
-async def _read(
-    stream: AsyncIterator[Any], text_of: Callable[[Any], str | None], limit: int | None
-) -> DraftTokens:
+async def _read(stream: AsyncIterator[Any], text_of: Callable[[Any], str | None], limit: int | None) -> DraftTokens:
     """Join the text, as the service does; closing the stream early stops vLLM."""
     text, pieces, length = "", 0, None
     tokens: list[int] = []
@@ -194,10 +190,7 @@ class NumberedSentences:
         return first, first if shared else await self._numbered(sentences, form)
 
     async def _numbered(self, sentences: Sequence[Segment], form: str) -> list[BenchmarkPassage]:
-        return [
-            await _recorded_request(_with_number(next(self._numbers), sentence), form)
-            for sentence in sentences
-        ]
+        return [await _recorded_request(_with_number(next(self._numbers), sentence), form) for sentence in sentences]
 
 
 def _with_number(number: int, sentence: Segment) -> Segment:

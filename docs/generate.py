@@ -28,9 +28,7 @@ def commands_page() -> str:
     from ape.cli.main import app
 
     root = typer.main.get_command(app)
-    return "\n".join(
-        ["# Commands", "", "`ape COMMAND --help` prints the same.", "", *_command_lines(root, "ape")]
-    )
+    return "\n".join(["# Commands", "", "`ape COMMAND --help` prints the same.", "", *_command_lines(root, "ape")])
 
 
 def _command_lines(command: Any, name: str) -> Iterator[str]:
@@ -58,13 +56,7 @@ def _argument(one: Any) -> str:
 
 def _default(one: Any) -> str:
     value = one.default
-    if (
-        one.required
-        or value is None
-        or callable(value)
-        or repr(value).startswith("<")
-        or value in ((), [], "")
-    ):
+    if one.required or value is None or callable(value) or repr(value).startswith("<") or value in ((), [], ""):
         return ""
     if isinstance(value, bool):
         return "" if not value else "on"
@@ -114,14 +106,7 @@ def http_page() -> str:
     schemas = document["components"]["schemas"]
     lines += ["## Schemas", ""]
     for name in ("PostEditRequest", "PostEditResponse", "Problem"):
-        lines += [
-            f"### {name}",
-            "",
-            "```json",
-            json.dumps(schemas[name], indent=2, ensure_ascii=False),
-            "```",
-            "",
-        ]
+        lines += [f"### {name}", "", "```json", json.dumps(schemas[name], indent=2, ensure_ascii=False), "```", ""]
     return "\n".join(lines)
 
 

@@ -46,8 +46,7 @@ def score(
     """
     corpus = _corpus({"system": outputs}, references, sources, (source_language, target_language), documents)
     counts = {
-        metric.name: metric.count(corpus_for_metric(metric, corpus), "system")
-        for metric in create_metrics(metrics)
+        metric.name: metric.count(corpus_for_metric(metric, corpus), "system") for metric in create_metrics(metrics)
     }
     return {name: found if isinstance(found, Unmeasured) else found.score() for name, found in counts.items()}
 
@@ -104,10 +103,7 @@ def _corpus(
         Sequence[Sequence[str | None]],
         [references] if all(isinstance(text, str) for text in references) else references,
     )
-    texts = {
-        **outputs,
-        **{f"reference {number}": stream for number, stream in enumerate(streams, 1) if stream},
-    }
+    texts = {**outputs, **{f"reference {number}": stream for number, stream in enumerate(streams, 1) if stream}}
     texts |= {name: given for name, given in (("sources", sources), ("documents", documents)) if given}
     if len({len(given) for given in texts.values()}) > 1:
         counts = ", ".join(f"{name} has {len(given):,}" for name, given in texts.items())

@@ -100,21 +100,15 @@ def load_tokenizer(found: BaseLocation, name: str) -> Any:
     return tokenizer
 
 
-def find_base(
-    name: str, *, cache: Path | None = None, progress: DownloadListener = ignore_progress
-) -> BaseLocation:
+def find_base(name: str, *, cache: Path | None = None, progress: DownloadListener = ignore_progress) -> BaseLocation:
     """Resolve a name to a model that transformers can load; convert a GGUF file unless the cache has it."""
     path = Path(name).expanduser()
     if path.is_dir():
         own = path.resolve().name
-        card = AdapterCardBase(
-            model=_catalogue_name(own) or own, fingerprint=read_base(str(path)).fingerprint
-        )
+        card = AdapterCardBase(model=_catalogue_name(own) or own, fingerprint=read_base(str(path)).fingerprint)
         return BaseLocation(str(path), card)
     if name == TUNED_MODEL:
-        raise InputError(
-            f"{name} is not a base model: it is {DEFAULT_MODEL} with an adapter. Use {DEFAULT_MODEL}."
-        )
+        raise InputError(f"{name} is not a base model: it is {DEFAULT_MODEL} with an adapter. Use {DEFAULT_MODEL}.")
     if name in CATALOGUE or path.suffix == ".gguf":
         cache = cache or load_settings().cache
         return _find_unpacked(

@@ -38,12 +38,9 @@ class ChatFormat:
             "source_language": question.source_language,
             "target_language": question.target_language,
             "earlier": [
-                {"source": _escaped(source), "target": _escaped(target)}
-                for source, target in question.context
+                {"source": _escaped(source), "target": _escaped(target)} for source, target in question.context
             ],
-            "glossary": [
-                {"term": _escaped(term), "wording": _escaped(wording)} for term, wording in question.glossary
-            ],
+            "glossary": [{"term": _escaped(term), "wording": _escaped(wording)} for term, wording in question.glossary],
             "style": _escaped(question.instructions),
         }
         messages = template.render(variables, target_language=question.target_language)

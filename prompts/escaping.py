@@ -27,8 +27,7 @@ _DANGEROUS = regex.compile(
 _FENCED = regex.compile(rf"{_DANGEROUS.pattern}|#{{3,}}", regex.IGNORECASE)
 # In order of preference; the first that the text does not contain is used, so that it can be put back.
 _LOOK_ALIKES = tuple(
-    str.maketrans("<>[]|｜#", signs)
-    for signs in ("‹›⁅⁆¦¦♯", "⟨⟩⦋⦌∣∣＃", "〈〉〔〕❘❘﹟", "❮❯⟦⟧❙❙⌗", "≺≻⟬⟭⦙⦙⋕")
+    str.maketrans("<>[]|｜#", signs) for signs in ("‹›⁅⁆¦¦♯", "⟨⟩⦋⦌∣∣＃", "〈〉〔〕❘❘﹟", "❮❯⟦⟧❙❙⌗", "≺≻⟬⟭⦙⦙⋕")
 )
 
 

@@ -37,11 +37,7 @@ class SepFormat:
     def render(self, question: Question) -> Prompt:
         """Write source and MT, each followed by the separator."""
         translation = _escape(question.mt)
-        ignored = {
-            "context": question.context,
-            "glossary": question.glossary,
-            "instructions": question.instructions,
-        }
+        ignored = {"context": question.context, "glossary": question.glossary, "instructions": question.instructions}
         return Prompt(
             f"{_escape(question.source).text}{SEPARATOR}{translation.text}{SEPARATOR}",
             self.fingerprint,

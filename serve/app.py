@@ -30,13 +30,7 @@ from serve.routes.passages import PassageHandler
 from serve.routes.post_edit import add_post_edit_route
 from serve.scheduler.scheduler import JobScheduler
 
-ROUTES = (
-    add_monitoring_routes,
-    add_model_routes,
-    add_post_edit_route,
-    add_book_routes,
-    add_job_routes,
-)
+ROUTES = (add_monitoring_routes, add_model_routes, add_post_edit_route, add_book_routes, add_job_routes)
 
 
 def create_app(
@@ -61,11 +55,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with engine as opened, _open_store(store, settings) as jobs:
-            registry = (
-                opened
-                if isinstance(opened, ModelRegistry)
-                else ModelRegistry(opened, aliases=settings.aliases)
-            )
+            registry = opened if isinstance(opened, ModelRegistry) else ModelRegistry(opened, aliases=settings.aliases)
             for _ in registry.entries:
                 metrics.record_adapter("loaded")  # before `on_change` was set
             registry.on_change = metrics.record_adapter

@@ -42,9 +42,7 @@ def run(settings: Settings) -> None:
         log_status("Stopped.")
 
 
-async def _serve(
-    settings: Settings, listener: socket.socket, *, log_status: LogLine, log_request: LogLine
-) -> None:
+async def _serve(settings: Settings, listener: socket.socket, *, log_status: LogLine, log_request: LogLine) -> None:
     """Open the store and the engine outside uvicorn, so that errors propagate and signals are handled meanwhile."""
     address = address_of(listener)
     log_status(f"Starting on {address}: opening the engine …")
@@ -54,9 +52,7 @@ async def _serve(
     prepare_upload_folder(settings.uploads_folder)
     with JobStore(settings.jobs_url) as store:
         async with open_engine(settings, log_line=log_status) as registry:
-            server = _Server(
-                create_app(settings, nullcontext(registry), store=store, log=log_request), settings
-            )
+            server = _Server(create_app(settings, nullcontext(registry), store=store, log=log_request), settings)
             # Handle signals before uvicorn starts. After draining it raises the signal again, which this handler
             # absorbs, so that the exit code is 0.
             loop.remove_signal_handler(signal.SIGTERM)

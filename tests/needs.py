@@ -36,9 +36,7 @@ _torch_importers: list[str] = []
 
 
 def _audit(event: str, arguments: tuple[object, ...]) -> None:
-    if (
-        event == "subprocess.Popen" and arguments[0] != "uname"
-    ):  # the standard library's `platform` starts uname
+    if event == "subprocess.Popen" and arguments[0] != "uname":  # the standard library's `platform` starts uname
         _processes.append(str(arguments[0]))
     elif event in ("os.fork", "os.posix_spawn"):
         _processes.append(event)
@@ -82,9 +80,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     _torch_importers.clear()
     result = yield
     if _processes and not any(item.get_closest_marker(name) for name in STARTS_PROCESSES):
-        pytest.fail(
-            f"This test starts a process ({_processes[0]}): mark it with `subprocess`.", pytrace=False
-        )
+        pytest.fail(f"This test starts a process ({_processes[0]}): mark it with `subprocess`.", pytrace=False)
     if _torch_importers and _is_without_torch(item.config):
         pytest.fail("This test imports torch: mark it with `torch`.", pytrace=False)
     return result

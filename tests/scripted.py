@@ -159,13 +159,7 @@ class ScriptedServer:
     async def models(self, request: Request) -> Response:
         if self.listing:
             return await self._plain(self.listing, request)
-        entry = {
-            "id": "scripted",
-            "object": "model",
-            "created": 0,
-            "owned_by": "tests",
-            "max_model_len": self.window,
-        }
+        entry = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests", "max_model_len": self.window}
         return JSONResponse({"object": "list", "data": [entry]})
 
 

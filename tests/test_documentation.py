@@ -28,11 +28,7 @@ def blocks(page: str, language: str) -> list[str]:
 def run_shell(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a block as a user would who has `ape` on the path and an empty home."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
-    home = {
-        "HOME": str(folder),
-        "XDG_DATA_HOME": str(folder / "data"),
-        "XDG_CONFIG_HOME": str(folder / "config"),
-    }
+    home = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config")}
     path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", code],
@@ -81,8 +77,7 @@ def test_the_first_example_of_the_readme_prints_what_it_says(smollm2: Path, tmp_
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     generated = {
-        f"docs/reference/{name}.md"
-        for name in ("commands", "settings", "http", "guards", "formats", "metrics")
+        f"docs/reference/{name}.md" for name in ("commands", "settings", "http", "guards", "formats", "metrics")
     }
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://")):

@@ -16,11 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ape.adapters.safetensors_header import (
-    DamagedSafetensors,
-    SafetensorsTensor,
-    read_safetensors_header,
-)
+from ape.adapters.safetensors_header import DamagedSafetensors, SafetensorsTensor, read_safetensors_header
 from ape.errors import ModelError
 
 _SHAPE = (
@@ -55,8 +51,7 @@ def read_base(model: str) -> AdapterBase:
         tensors = _tensors(directory)
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"{model} can't be read as a model: {error}. "
-            "Is it a Hugging Face model, with config.json and safetensors?"
+            f"{model} can't be read as a model: {error}. Is it a Hugging Face model, with config.json and safetensors?"
         ) from error
     if not tensors:
         return AdapterBase(model)

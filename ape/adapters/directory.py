@@ -23,11 +23,7 @@ import numpy as np
 
 from ape.adapters.base_model import AdapterBase
 from ape.adapters.card import CARD_FILE, AdapterCard, read_card
-from ape.adapters.safetensors_header import (
-    DamagedSafetensors,
-    SafetensorsTensor,
-    read_safetensors_header,
-)
+from ape.adapters.safetensors_header import DamagedSafetensors, SafetensorsTensor, read_safetensors_header
 from ape.errors import AdapterRefused
 
 CONFIG_FILE = "adapter_config.json"
@@ -206,11 +202,7 @@ def _weights(directory: Path) -> dict[str, SafetensorsTensor]:
         tensors = read_safetensors_header(path)
     except FileNotFoundError as error:
         pickled = directory / "adapter_model.bin"
-        also = (
-            " A .bin file may run arbitrary code when it is read, and is never loaded."
-            if pickled.exists()
-            else ""
-        )
+        also = " A .bin file may run arbitrary code when it is read, and is never loaded." if pickled.exists() else ""
         raise AdapterRefused(f"It has no {WEIGHTS_FILE}.{also}") from error
     except (DamagedSafetensors, OSError) as error:
         raise AdapterRefused(f"Its {WEIGHTS_FILE} is damaged: {error}. Copy it again.") from error
@@ -230,9 +222,7 @@ def _rank(config: dict[str, Any], tensors: dict[str, SafetensorsTensor]) -> int:
             raise AdapterRefused(f"Its {WEIGHTS_FILE} has one half of {module} and not the other.")
         first, second = pair["A"].shape, pair["B"].shape
         if len(first) != 2 or len(second) != 2 or first[0] != second[1]:
-            raise AdapterRefused(
-                f"In its {WEIGHTS_FILE} the two halves of {module} do not fit: {first}, {second}."
-            )
+            raise AdapterRefused(f"In its {WEIGHTS_FILE} the two halves of {module} do not fit: {first}, {second}.")
         found = max(found, first[0])
     if found != stated:
         raise AdapterRefused(f"Its {CONFIG_FILE} states rank {stated}, and its weights have rank {found}.")
@@ -256,9 +246,7 @@ def _refuse_other_base(card: AdapterCard, base: AdapterBase) -> None:
                 "is served here: another model."
             )
     elif theirs.model.rstrip("/") != base.name.rstrip("/"):
-        missing = (
-            "the model's files are not on this machine" if theirs.fingerprint else "it has no fingerprint"
-        )
+        missing = "the model's files are not on this machine" if theirs.fingerprint else "it has no fingerprint"
         raise AdapterRefused(
             f"It was trained on {theirs.model}, and {base.name} is served here. They can't be compared: {missing}."
         )

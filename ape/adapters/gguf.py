@@ -49,8 +49,7 @@ def read_gguf_adapter(name: str, directory: Path, *, base: Path) -> GgufAdapter:
         header = read_gguf_header(path)
     except FileNotFoundError as error:
         raise AdapterRefused(
-            f"It has no {GGUF_FILE}, which the embedded engine needs. Export the adapter to GGUF.",
-            field="gguf",
+            f"It has no {GGUF_FILE}, which the embedded engine needs. Export the adapter to GGUF.", field="gguf"
         ) from error
     except (DamagedGguf, OSError) as error:
         raise AdapterRefused(f"Its {GGUF_FILE} is damaged: {error}. Copy or export it again.") from error

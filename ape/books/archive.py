@@ -116,13 +116,9 @@ class Archive:
             if _BAD_NAME.search(entry.orig_filename):
                 raise InputError(f"{where} has an entry that points outside of it: {entry.orig_filename!r}.")
             if entry.flag_bits & _ENCRYPTED:
-                raise InputError(
-                    f"{where} is encrypted ({entry.filename!r}): make a copy without a password."
-                )
+                raise InputError(f"{where} is encrypted ({entry.filename!r}): make a copy without a password.")
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise InputError(
-                    f"{where} has an entry in a compression other than deflate: {entry.filename!r}."
-                )
+                raise InputError(f"{where} has an entry in a compression other than deflate: {entry.filename!r}.")
         self._check_sizes(entries)
 
     def _check_sizes(self, entries: list[zipfile.ZipInfo]) -> None:

@@ -177,28 +177,18 @@ def find_layout(
         if guessed and not sure and _in_one_language(blocks):
             return None
         found = _alternating_keys(
-            blocks,
-            key,
-            ALTERNATING_SHARE_BY_LANGUAGE if guessed else ALTERNATING_SHARE,
-            sure=sure,
-            guessed=guessed,
+            blocks, key, ALTERNATING_SHARE_BY_LANGUAGE if guessed else ALTERNATING_SHARE, sure=sure, guessed=guessed
         )
         if not found:
             continue
         languages = {
-            one: one if guessed or (named and one != NO_LANGUAGE) else _language(blocks, key, one)
-            for one in found
+            one: one if guessed or (named and one != NO_LANGUAGE) else _language(blocks, key, one) for one in found
         }
         first, second = _in_order(blocks, key, *found)
         if languages[first] != languages[second] and (named or all(languages.values())):
             signs = {one: _signs([block for block in blocks if key(block) == one]) for one in found}
             one = _source(
-                first,
-                second,
-                languages,
-                signs,
-                source and language_code(source),
-                target and language_code(target),
+                first, second, languages, signs, source and language_code(source), target and language_code(target)
             )
             other = second if one == first else first
             ratio = _ratio(blocks, key, first, second)
@@ -225,10 +215,7 @@ def _in_one_language(blocks: Sequence[MarkupBlock]) -> bool:
     middle = len(telling) // 2
     return (
         len(
-            {
-                detect_block_language(block)
-                for block in telling[max(0, middle - PROBE_BLOCKS // 2) :][:PROBE_BLOCKS]
-            }
+            {detect_block_language(block) for block in telling[max(0, middle - PROBE_BLOCKS // 2) :][:PROBE_BLOCKS]}
             - {""}
         )
         < 2
@@ -265,12 +252,7 @@ def detect_block_language(block: MarkupBlock) -> str:
 
 
 def _alternating_keys(
-    blocks: Sequence[MarkupBlock],
-    key: Callable[[MarkupBlock], str],
-    alternating: float,
-    *,
-    sure: bool,
-    guessed: bool,
+    blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], alternating: float, *, sure: bool, guessed: bool
 ) -> tuple[str, str] | None:
     """The two keys that alternate, or None."""
     keys = [one for block in blocks if (one := key(block)) or not guessed]
@@ -314,14 +296,10 @@ def _spread(values: list[float]) -> float:
     return fmean(abs(value - median(values)) for value in values) if len(values) >= MIN_PAIRS else inf
 
 
-def _ratio(
-    blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], first: str, second: str
-) -> float:
+def _ratio(blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], first: str, second: str) -> float:
     """Median length of the second of a pair relative to the first."""
     turns = [
-        (found, text_size(strip_marks(block.text)))
-        for block in blocks
-        if (found := key(block)) in (first, second)
+        (found, text_size(strip_marks(block.text))) for block in blocks if (found := key(block)) in (first, second)
     ]
     ratios = [(b[1] + SLACK) / (a[1] + SLACK) for a, b in pairwise(turns) if a[0] == first != b[0]]
     return median(ratios) if ratios else 1.0
@@ -336,11 +314,7 @@ def _signs(blocks: Sequence[MarkupBlock]) -> set[str]:
     """Features that most of these blocks have: CSS classes, and a language declared for the block itself."""
     counts: Counter[str] = Counter()
     for block in blocks:
-        near = [
-            element
-            for element in islice(_around(block), 3)
-            if local_name(element.name) not in ("html", "body")
-        ]
+        near = [element for element in islice(_around(block), 3) if local_name(element.name) not in ("html", "body")]
         counts.update({name.lower() for element in near for name in element.get("class").split()})
         counts[OWN_LANGUAGE] += any(element.get("xml:lang") or element.get("lang") for element in near)
     return {sign for sign, count in counts.items() if 2 * count > len(blocks)}
@@ -366,8 +340,6 @@ def _source(
             return one
     # A translation that was added to a book declares its language; the source is left as it was.
     for one, other in either:
-        if {OWN_LANGUAGE, languages[other]} & (signs[other] - signs[one]) and languages[one] not in signs[
-            one
-        ]:
+        if {OWN_LANGUAGE, languages[other]} & (signs[other] - signs[one]) and languages[one] not in signs[one]:
             return one
     return first

@@ -50,11 +50,7 @@ class _DocxRules(MarkupRules):
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
         prefix = _prefix(path[0]) if path else ""
         if any(parent.name == f"{prefix}p" for parent in path):
-            return (
-                ElementKind.INLINE
-                if element.name in [prefix + name for name in _INLINE]
-                else ElementKind.ASIDE
-            )
+            return ElementKind.INLINE if element.name in [prefix + name for name in _INLINE] else ElementKind.ASIDE
         return ElementKind.BLOCK if element.name == f"{prefix}p" else ElementKind.FRAME
 
 
@@ -119,12 +115,7 @@ class DocxBook(UnicodeBook):
                         chapter += begun or bool(notes)
                     begun = True
                     yield Paragraph(
-                        paragraph.id,
-                        chapter,
-                        title,
-                        paragraph.text,
-                        shape=paragraph.shape,
-                        skip=paragraph.skip,
+                        paragraph.id, chapter, title, paragraph.text, shape=paragraph.shape, skip=paragraph.skip
                     )
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
@@ -209,9 +200,7 @@ class DocxBook(UnicodeBook):
             if token.kind == "end" and token.element and token.element.name == f"{prefix}pPr":
                 break
             if token.kind == "start" and token.element:
-                properties.setdefault(
-                    token.element.name.removeprefix(prefix), token.element.get(f"{prefix}val")
-                )
+                properties.setdefault(token.element.name.removeprefix(prefix), token.element.get(f"{prefix}val"))
         shape = self.styles.shape(properties.get("pStyle", ""))
         if shape == "p" and "numPr" in properties:
             return "li"
@@ -237,11 +226,7 @@ def _text_box_paragraphs(raw: bytes) -> Iterator[str]:
 
 
 def open_docx(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> DocxBook:
     """Open a Word document, which declares its encoding and language."""
     with Archive(path) as archive:
@@ -260,8 +245,7 @@ def _main_part(archive: Archive) -> str:
             if name in archive and posixpath.splitext(name)[1] == ".xml":
                 return name
     raise InputError(
-        f"{archive.path.name} is not a Word document: it has no main document part. Save it as DOCX again.",
-        field="mt",
+        f"{archive.path.name} is not a Word document: it has no main document part. Save it as DOCX again.", field="mt"
     )
 
 

@@ -241,8 +241,7 @@ def _guess(path: Path) -> Encoding:
     readings = "; ".join(f"{guess.encoding} reads “{guess.sample_word(found)}”" for guess in found[:4])
     candidates = f" Candidates: {readings}." if found else ""
     raise InputError(
-        f"{path.name} is not UTF-8, and its encoding can't be detected reliably.{candidates} "
-        "Set its encoding.",
+        f"{path.name} is not UTF-8, and its encoding can't be detected reliably.{candidates} Set its encoding.",
         field="encoding",
     )
 

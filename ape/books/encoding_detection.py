@@ -104,13 +104,9 @@ def guess_encodings(sample: bytes, can_decode: CanDecode) -> list[EncodingGuess]
 
 def _latin(sample: bytes, can_decode: CanDecode) -> tuple[list[EncodingGuess], list[EncodingGuess]]:
     """Guesses whose letters belong to the detected language, and other plausible guesses."""
-    found = _distinct(
-        EncodingGuess(name, sample.decode(name, "replace")) for name in _LATIN if can_decode(name)
-    )
+    found = _distinct(EncodingGuess(name, sample.decode(name, "replace")) for name in _LATIN if can_decode(name))
     fits = {guess.encoding: _alphabet_share(guess.text) for guess in found if _makes_sense(guess.text)}
-    sensible = sorted(
-        (guess for guess in found if guess.encoding in fits), key=lambda guess: -fits[guess.encoding]
-    )
+    sensible = sorted((guess for guess in found if guess.encoding in fits), key=lambda guess: -fits[guess.encoding])
     good = [guess for guess in sensible if fits[guess.encoding] >= _IN_ALPHABET]
     faultless = [guess for guess in good if fits[guess.encoding] == 1 and not _ODD.search(guess.text)]
     if len(faultless) == 1:

@@ -20,14 +20,7 @@ from urllib.parse import unquote, urlsplit
 from ape.books.archive import MAX_MEMORY_BYTES, Archive
 from ape.books.bilingual import BilingualLayout, find_layout
 from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
-from ape.books.html import (
-    NOT_BILINGUAL,
-    SAMPLE_BLOCKS,
-    HtmlDocument,
-    HtmlRules,
-    html_encoding,
-    local_name,
-)
+from ape.books.html import NOT_BILINGUAL, SAMPLE_BLOCKS, HtmlDocument, HtmlRules, html_encoding, local_name
 from ape.books.markup.blocks import MarkupBlock
 from ape.books.markup.marked_text import ElementKind
 from ape.books.markup.xml_tokenizer import XmlElement, read_xml
@@ -140,22 +133,14 @@ class EpubBook(UnicodeBook):
 
 
 def open_epub(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> EpubBook:
     """Open an EPUB; one with alternating source and translation is opened as bilingual."""
     return _open(path, source_language, target_language, sure=False)
 
 
 def open_bilingual_epub(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> EpubBook:
     """Open an EPUB with source and translation in alternating paragraphs."""
     return _open(path, source_language, target_language, sure=True)
@@ -227,11 +212,7 @@ def _nodes(archive: Archive, name: str) -> list[_Node]:
 def _refuse_encrypted(archive: Archive) -> None:
     if ENCRYPTION not in archive:
         return
-    methods = [
-        node.element.get("Algorithm")
-        for node in _nodes(archive, ENCRYPTION)
-        if node.name == "EncryptionMethod"
-    ]
+    methods = [node.element.get("Algorithm") for node in _nodes(archive, ENCRYPTION) if node.name == "EncryptionMethod"]
     if any(method not in FONT_OBFUSCATION for method in methods):
         raise InputError(f"{archive.path.name} is encrypted (DRM). Use a copy without DRM.")
 
@@ -250,9 +231,7 @@ def _package(archive: Archive) -> EpubPackage:
         raise InputError(f"{where} is broken: its spine is empty.")
     for reference in references:
         if reference not in items:
-            raise InputError(
-                f"{where} is broken: its spine names {reference!r}, which its manifest does not have."
-            )
+            raise InputError(f"{where} is broken: its spine names {reference!r}, which its manifest does not have.")
     read = {reference: _entry(archive, roots[0], items[reference].get("href")) for reference in references}
     documents = [name for reference, name in read.items() if _is_text(items[reference])]
     if not documents:
@@ -271,9 +250,7 @@ def _entry(archive: Archive, base: str, href: str) -> str:
     """The entry that a link in the file `base` refers to."""
     name = _resolve(base, href)
     if name not in archive:
-        raise InputError(
-            f"{archive.path.name} is broken: its spine names {name!r}, which is not in the archive."
-        )
+        raise InputError(f"{archive.path.name} is broken: its spine names {name!r}, which is not in the archive.")
     return name
 
 

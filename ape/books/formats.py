@@ -44,12 +44,8 @@ FORMATS: Mapping[str, BookFormat] = {
     "html": BookFormat("HTML", "ape.books.html:open_html", _HTML, (".html", ".htm", ".xhtml", ".xht")),
     "epub": BookFormat("EPUB", "ape.books.epub:open_epub", _EPUB, (".epub",)),
     "docx": BookFormat("Word", "ape.books.docx:open_docx", _DOCX, (".docx",)),
-    "jsonl": BookFormat(
-        "JSON Lines", "ape.books.jsonl:open_jsonl", "application/jsonl", (".jsonl", ".ndjson")
-    ),
-    "tsv": BookFormat(
-        "tab-separated values", "ape.books.tsv:open_tsv", "text/tab-separated-values", (".tsv", ".tab")
-    ),
+    "jsonl": BookFormat("JSON Lines", "ape.books.jsonl:open_jsonl", "application/jsonl", (".jsonl", ".ndjson")),
+    "tsv": BookFormat("tab-separated values", "ape.books.tsv:open_tsv", "text/tab-separated-values", (".tsv", ".tab")),
     "tmx": BookFormat("TMX", "ape.books.tmx:open_tmx", "application/x-tmx+xml", (".tmx",)),
     "xliff": BookFormat("XLIFF", "ape.books.xliff:open_xliff", "application/xliff+xml", _XLIFF_SUFFIXES),
     "bilingual-html": BookFormat("bilingual HTML", "ape.books.html:open_bilingual_html", _HTML),
@@ -75,9 +71,7 @@ def open_book(
         raise InputError(f"{path.name} is empty.", field="path")
     module, function = FORMATS[format or detect_format(path)].opener.split(":")
     opener = getattr(import_module(module), function)
-    book: Book = opener(
-        path, encoding=encoding, source_language=source_language, target_language=target_language
-    )
+    book: Book = opener(path, encoding=encoding, source_language=source_language, target_language=target_language)
     return book
 
 

@@ -33,18 +33,9 @@ _BLOCKS = frozenset(
     "p h1 h2 h3 h4 h5 h6 li dt dd td th caption figcaption blockquote div section article aside header footer main nav "
     "address body center details summary legend fieldset form hgroup figure dialog title".split()
 )
-_FRAMES = frozenset(
-    "html head table thead tbody tfoot tr colgroup col ul ol dl menu dir hr optgroup base".split()
-)
-_IGNORED = frozenset(
-    "script style template noscript iframe object canvas audio video map select datalist".split()
-)
-_SKIPPED = {
-    "pre": "preformatted",
-    "xmp": "preformatted",
-    "listing": "preformatted",
-    "textarea": "a form's text",
-}
+_FRAMES = frozenset("html head table thead tbody tfoot tr colgroup col ul ol dl menu dir hr optgroup base".split())
+_IGNORED = frozenset("script style template noscript iframe object canvas audio video map select datalist".split())
+_SKIPPED = {"pre": "preformatted", "xmp": "preformatted", "listing": "preformatted", "textarea": "a form's text"}
 _OPAQUE = frozenset("code kbd samp var tt ruby math svg button output".split())
 _ASIDE = frozenset("br wbr img input meta link embed area".split())
 _NOTE_TYPES = frozenset("noteref doc-noteref backlink doc-backlink pagebreak doc-pagebreak".split())
@@ -238,22 +229,14 @@ class HtmlBook(UnicodeBook):
 
 
 def open_html(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> HtmlBook:
     """Open an HTML file; one with alternating source and translation is opened as bilingual."""
     return _open(path, encoding, source_language, target_language, sure=False)
 
 
 def open_bilingual_html(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> HtmlBook:
     """Open an HTML file with source and translation in alternating paragraphs."""
     return _open(path, encoding, source_language, target_language, sure=True)
@@ -308,13 +291,7 @@ _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9._:-]{1,40})"
 _XML_CHARSET = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})""")
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # Labels that browsers treat as another encoding.
-_BROWSER_ALIASES = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "utf-16": "utf-8",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-}
+_BROWSER_ALIASES = {"ascii": "cp1252", "iso8859-1": "cp1252", "utf-16": "utf-8", "gb2312": "gb18030", "gbk": "gb18030"}
 
 
 def _encoding(path: Path, encoding: str | None) -> str | None:

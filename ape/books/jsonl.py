@@ -70,14 +70,10 @@ class JsonlBook(UnicodeBook, TextFileBook):
             paragraph = self._paragraph(values, ids.unique(given or f"line{number}"), chapters, place)
             target = values.get(self.fields.target)
             yield FilePiece(
-                line.raw,
-                paragraph,
-                _LineWriter(line, target, self.encoding, place).render if target else None,
+                line.raw, paragraph, _LineWriter(line, target, self.encoding, place).render if target else None
             )
 
-    def _paragraph(
-        self, values: dict[str, _Value], id: str, chapters: ChapterNumbering, place: str
-    ) -> Paragraph:
+    def _paragraph(self, values: dict[str, _Value], id: str, chapters: ChapterNumbering, place: str) -> Paragraph:
         text = _text(values, self.fields.target, place)
         source = _text(values, self.fields.source, place) if self.fields.source else None
         skip = pair_skip_reason(source, text, bilingual=self.bilingual)
@@ -153,11 +149,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def open_jsonl(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> JsonlBook:
     """Open a JSON Lines file; its first line determines the field names."""
     found = find_encoding(path, encoding=encoding)

@@ -19,15 +19,11 @@ def restore_line_breaks(lines: Sequence[str], new: str) -> list[str]:
     opcodes = SequenceMatcher(None, before, after, autojunk=len(before) > _LONG).get_opcodes()
     cuts = [0]
     for end in list(accumulate(map(len, old)))[:-1]:
-        place = next(
-            (_map_position(end, *opcode[1:]) for opcode in opcodes if opcode[1] < end <= opcode[2]), 0
-        )
+        place = next((_map_position(end, *opcode[1:]) for opcode in opcodes if opcode[1] < end <= opcode[2]), 0)
         if cuts[-1] < place < len(after):
             cuts.append(place)
     starts = _starts(new, after)
-    return [
-        new[start:stop].strip() for start, stop in pairwise([*(starts[place] for place in cuts), len(new)])
-    ]
+    return [new[start:stop].strip() for start, stop in pairwise([*(starts[place] for place in cuts), len(new)])]
 
 
 def _words(text: str) -> list[str]:

@@ -11,15 +11,11 @@ _WIDE = re.compile(
     "[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
     "\U0001f300-\U0001f64f\U0001f900-\U0001f9ff\U00020000-\U0003fffd]"
 )
-_UNSPACED = (
-    "\u2e80-\u303e\u3041-\u312f\u31a0-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\U00020000-\U0003fffd"
-)
+_UNSPACED = "\u2e80-\u303e\u3041-\u312f\u31a0-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\U00020000-\U0003fffd"
 # No line begins with a closer or ends with an opener.
 _CLOSERS = "、。，．！？；：」』）】〉》〕…—ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ”’"
 _OPENERS = "「『（【〈《〔“‘"
-_UNIT = re.compile(
-    rf"[{_OPENERS}]*[{_UNSPACED}][{_CLOSERS}]*|[^\s{_UNSPACED}]+[{_CLOSERS}]*|\s+",
-)
+_UNIT = re.compile(rf"[{_OPENERS}]*[{_UNSPACED}][{_CLOSERS}]*|[^\s{_UNSPACED}]+[{_CLOSERS}]*|\s+")
 _FIRST_WORD = re.compile(r"\S+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _UNSPACED_END = re.compile(f"[{_UNSPACED}]$")
@@ -53,9 +49,7 @@ def needed_width(line: str, following: str) -> int:
     if _UNSPACED_START.match(following):
         return display_width(line) + 2
     word = _FIRST_WORD.match(following)
-    return (
-        display_width(line) + len(line_joiner(line, following)) + (display_width(word.group()) if word else 0)
-    )
+    return display_width(line) + len(line_joiner(line, following)) + (display_width(word.group()) if word else 0)
 
 
 def wrap_text(text: str, columns: int, *, first: int = 0, other: int = 0) -> Iterator[str]:
@@ -105,9 +99,7 @@ def wrap_text_with_short_last_line(
             wide = taken + display_width(line)
             if end < len(units) and taken + needed_width(line, _text(units[end : end + _FOLLOWING])) <= full:
                 continue
-            badness = best[start][0] + (
-                _TOO_LONG * (wide > longest) if end == len(units) else (columns - wide) ** 2
-            )
+            badness = best[start][0] + (_TOO_LONG * (wide > longest) if end == len(units) else (columns - wide) ** 2)
             badness += _TOO_WIDE * (wide > columns)
             if badness < best.get(end, (inf, 0))[0]:
                 best[end] = badness, start

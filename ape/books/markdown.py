@@ -82,11 +82,7 @@ class MarkdownBook(UnicodeBook, TextFileBook):
 
 
 def open_markdown(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> MarkdownBook:
     """Open a Markdown file: collect its link definitions and measure its margin."""
     found = find_encoding(path, encoding=encoding)
@@ -205,9 +201,7 @@ class _Reader:
             skip = "a command of TeX"
         skip = skip or ("has marks of ours in it" if place.has_foreign_marks() else skip_reason(text))
         self.number += 1
-        paragraph = Paragraph(
-            place.id, self.chapter, self.title, place.inline.text, shape=place.shape, skip=skip
-        )
+        paragraph = Paragraph(place.id, self.chapter, self.title, place.inline.text, shape=place.shape, skip=skip)
         return FilePiece(_raw(place.lines), paragraph, place.render)
 
     def _row(self, line: FileLine, cells: list[_Block]) -> Iterator[FilePiece]:
@@ -303,9 +297,7 @@ class _BlockLines:
                 fits=lambda some: self.inline.keeps_lines or check(markdown, some),
             )
         if lines is None:
-            raise InputError(
-                f"Paragraph {self.id} can't be written as Markdown: {new[:60]!r}.", field=self.id
-            )
+            raise InputError(f"Paragraph {self.id} can't be written as Markdown: {new[:60]!r}.", field=self.id)
         return reader.encoding.encode(self._join_lines(lines), place=self.id, references=True)
 
     def _break_lines(self, number: int, text: str) -> list[str]:
@@ -356,10 +348,7 @@ class _BlockLines:
         least = display_width(first) if _ITEM.search(first) else 0
         return [
             first,
-            *(
-                proper if head.count(">") < first.count(">") or display_width(head) < least else head
-                for head in others
-            ),
+            *(proper if head.count(">") < first.count(">") or display_width(head) < least else head for head in others),
         ]
 
     def _join_lines(self, lines: list[str]) -> str:

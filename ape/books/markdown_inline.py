@@ -155,9 +155,7 @@ def _record(state: _State, name: str, start: int, tokens: Sequence[Token]) -> No
         state.found.append(_Span(start, end, "char", last.content))
 
 
-def read_inline(
-    markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False
-) -> MarkdownText:
+def read_inline(markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False) -> MarkdownText:
     """Read a paragraph. `source` has its lines without their prefixes in the file."""
     state = _State(source, markdown, env, keeps_lines=keeps_lines)
     markdown.inline.tokenize(state)
@@ -171,9 +169,7 @@ def read_inline(
 def _spellings(parts: Sequence[_Part]) -> dict[str, str]:
     texts = [part for part in parts if part.kind == "text"]
     plain = {char for part in texts if not part.raw for char in part.text}
-    return {
-        part.text: part.raw for part in texts if part.raw and len(part.text) == 1 and part.text not in plain
-    }
+    return {part.text: part.raw for part in texts if part.raw and len(part.text) == 1 and part.text not in plain}
 
 
 def _emphasis(state: _State) -> Iterator[_Span]:
@@ -231,9 +227,7 @@ def _pair_html_tags(parts: list[_Part]) -> list[_Part]:
     opened: list[int] = []
     for index, part in enumerate(parts):
         tag = _TAG.fullmatch(part.raw) if part.tag == "html_inline" else None
-        if part.kind == "open" or (
-            tag and not tag["close"] and not tag["alone"] and tag["name"].lower() not in _VOID
-        ):
+        if part.kind == "open" or (tag and not tag["close"] and not tag["alone"] and tag["name"].lower() not in _VOID):
             opened.append(index)
         elif part.kind == "close":
             while opened and parts[opened.pop()].pair != part.pair:
@@ -365,9 +359,7 @@ def _raw(part: _Part, *, html: bool) -> str:
 
 def _escape(text: str, spellings: dict[str, str], *, careful: bool) -> str:
     text = re.sub(r"[\r\n]+", " ", text)
-    return "".join(
-        spellings.get(char) or (f"\\{char}" if careful and _SPECIAL.match(char) else char) for char in text
-    )
+    return "".join(spellings.get(char) or (f"\\{char}" if careful and _SPECIAL.match(char) else char) for char in text)
 
 
 def is_paragraph(markdown: MarkdownIt, lines: Sequence[str]) -> bool:

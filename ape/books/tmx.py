@@ -120,22 +120,14 @@ def _language(variant: XmlElement | None) -> str:
 
 
 def open_tmx(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> TmxBook:
     """Open a TMX file and choose its two languages. XML declares its encoding, so `encoding` is ignored."""
     declared, languages = _survey(path)
     listed = ", ".join(languages)
     if not languages:
         raise InputError(f"{path.name} has no translation units.", field="mt")
-    source = (
-        _choose(path, languages, source_language or declared, "source")
-        if source_language or declared
-        else None
-    )
+    source = _choose(path, languages, source_language or declared, "source") if source_language or declared else None
     target = _choose(path, languages, target_language, "target") if target_language else None
     rest = [tag for tag in languages if tag not in (source, target)]
     if source is None and target and len(rest) == 1:

@@ -57,9 +57,7 @@ class UnitBook(UnicodeBook, ABC):
             return write_units(self.groups(file), self.pairing(), out, text_of)
 
 
-def group_units(
-    pieces: Iterable[UnitPiece], unit_of: Callable[[MarkupBlock], XmlElement]
-) -> Iterator[list[UnitPiece]]:
+def group_units(pieces: Iterable[UnitPiece], unit_of: Callable[[MarkupBlock], XmlElement]) -> Iterator[list[UnitPiece]]:
     """Group the pieces of a file so that each group has all blocks of one unit."""
     group: list[UnitPiece] = []
     current = -1
@@ -79,9 +77,7 @@ def group_blocks(group: Iterable[UnitPiece]) -> list[MarkupBlock]:
     return [piece for piece in group if isinstance(piece, MarkupBlock)]
 
 
-def write_units(
-    groups: Iterable[list[UnitPiece]], pair_up: PairBlocks, out: BinaryIO, text_of: NewText
-) -> WriteCounts:
+def write_units(groups: Iterable[list[UnitPiece]], pair_up: PairBlocks, out: BinaryIO, text_of: NewText) -> WriteCounts:
     """Write the groups with new texts in their targets."""
     paragraphs = replaced = 0
     for group in groups:

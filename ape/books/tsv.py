@@ -175,11 +175,7 @@ def _is_quoted(path: Path, encoding: Encoding) -> bool:
 
 
 def open_tsv(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> TsvBook:
     """Open a tab-separated file."""
     found = find_encoding(path, encoding=encoding)

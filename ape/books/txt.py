@@ -25,13 +25,7 @@ from ape.books.book import NewText, Paragraph, WriteCounts
 from ape.books.encoding import Encoding, FileLine, find_encoding, read_lines
 from ape.books.file_pieces import FilePiece, TextFileBook, skip_reason, write_pieces
 from ape.books.headings import is_heading
-from ape.books.line_wrapping import (
-    display_width,
-    needed_width,
-    unwrap_lines,
-    wrap_text,
-    wrap_text_with_short_last_line,
-)
+from ape.books.line_wrapping import display_width, needed_width, unwrap_lines, wrap_text, wrap_text_with_short_last_line
 
 # The range of margins. Wider lines are not wrapped; their widths are counted up to _BEYOND.
 _WIDEST = 160
@@ -271,11 +265,7 @@ def _indent(text: str) -> str:
 
 
 def open_text(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> TextBook:
     """Open a plain text file and detect its layout."""
     found = find_encoding(path, encoding=encoding)

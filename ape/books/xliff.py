@@ -46,11 +46,7 @@ class _XliffRules(MarkupRules):
         if any(local_name(parent.name) in _TEXTS for parent in path):
             return self.inside(element)
         if name in _TEXTS:
-            return (
-                ElementKind.BLOCK
-                if path and local_name(path[-1].name) in self.parents
-                else ElementKind.IGNORED
-            )
+            return ElementKind.BLOCK if path and local_name(path[-1].name) in self.parents else ElementKind.IGNORED
         # Other elements with text (earlier translations, glossaries, notes) are not the translation.
         return ElementKind.FRAME if name in _FRAMES else ElementKind.IGNORED
 
@@ -185,9 +181,7 @@ def _segments(blocks: Sequence[MarkupBlock]) -> dict[tuple[int, str], dict[str, 
     found: dict[tuple[int, str], dict[str, MarkupBlock]] = {}
     segmented = any(enclosing_element(block, "seg-source") for block in blocks)
     for block in blocks:
-        role = next(
-            local_name(element.name) for element in reversed(block.path) if local_name(element.name) in _TEXTS
-        )
+        role = next(local_name(element.name) for element in reversed(block.path) if local_name(element.name) in _TEXTS)
         if role == "source" and segmented:
             continue
         role = "target" if role == "target" else "source"
@@ -221,11 +215,7 @@ def _finished(block: MarkupBlock) -> str:
 
 
 def open_xliff(
-    path: Path,
-    *,
-    encoding: str | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
+    path: Path, *, encoding: str | None = None, source_language: str | None = None, target_language: str | None = None
 ) -> XliffBook:
     """Open an XLIFF file. XML declares its encoding, so `encoding` is ignored."""
     version, pairs = _survey(path)
@@ -235,8 +225,7 @@ def open_xliff(
     if len(fitting) != 1:
         listed = ", ".join(f"{source or '?'} to {target or '?'}" for source, target in pairs)
         raise InputError(
-            f"{path.name} has translations from {listed}. Choose one pair by "
-            "source_language and target_language.",
+            f"{path.name} has translations from {listed}. Choose one pair by source_language and target_language.",
             field="target_language",
         )
     return XliffBook(path, version, *fitting[0])
@@ -268,7 +257,6 @@ def _version(path: Path, root: XmlElement) -> str:
     version = root.get("version")
     if local_name(root.name) != "xliff" or version[:2] not in ("1.", "2."):
         raise InputError(
-            f"{path.name} is not XLIFF 1.2 or 2.x: it begins with <{root.name}> version {version or '?'}.",
-            field="mt",
+            f"{path.name} is not XLIFF 1.2 or 2.x: it begins with <{root.name}> version {version or '?'}.", field="mt"
         )
     return version

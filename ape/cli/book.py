@@ -41,24 +41,19 @@ app = typer.Typer(no_args_is_help=True)
 
 SourceArgument = Annotated[Path, typer.Argument(metavar="SRC", help="Source book, or one bilingual file.")]
 MtArgument = Annotated[
-    Path | None,
-    typer.Argument(metavar="MT", help="Machine translation of the book; none with a bilingual file."),
+    Path | None, typer.Argument(metavar="MT", help="Machine translation of the book; none with a bilingual file.")
 ]
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Job id, or the output file of the job.")]
 EncodingFlag = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of the files, e.g. gb18030; detected by default.")
 ]
 FormatFlag = Annotated[
-    str | None,
-    typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; detected by default."),
+    str | None, typer.Option("--format", help="Format of the MT, e.g. bilingual-epub; detected by default.")
 ]
 FailuresFlag = Annotated[
-    int,
-    typer.Option("--failures", min=1, help="How many times a paragraph may fail before it is quarantined."),
+    int, typer.Option("--failures", min=1, help="How many times a paragraph may fail before it is quarantined.")
 ]
-UseFlag = Annotated[
-    str, typer.Option("--use", help="Adapter or alias to use instead of the engine's default model.")
-]
+UseFlag = Annotated[str, typer.Option("--use", help="Adapter or alias to use instead of the engine's default model.")]
 
 
 # `book` is the format that the job's file came in.
@@ -102,9 +97,7 @@ def plan(
 def edit(
     source: SourceArgument,
     mt: MtArgument = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Output file, in the format of the MT.")
-    ] = ...,  # type: ignore[assignment]
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file, in the format of the MT.")] = ...,  # type: ignore[assignment]
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     encoding: EncodingFlag = None,
@@ -119,9 +112,7 @@ def edit(
     candidates: Annotated[int, CANDIDATES] = DEFAULT_OPTIONS.candidates,
     concurrency: Annotated[
         int | None,
-        typer.Option(
-            "--concurrency", min=1, help="Paragraphs edited concurrently; the engine's capacity by default."
-        ),
+        typer.Option("--concurrency", min=1, help="Paragraphs edited concurrently; the engine's capacity by default."),
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: FailuresFlag = 3,
@@ -129,15 +120,11 @@ def edit(
         list[str] | None,
         typer.Option("--redo", help="Paragraphs to edit again: quarantined, rejected, or an id; repeatable."),
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Edit all paragraphs again with new settings.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Edit all paragraphs again with new settings.")] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an output file that this job did not write.")
     ] = False,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write the HTML report to this file too.")
-    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the HTML report to this file too.")] = None,
     engine: EngineFlag = None,
     url: UrlFlag = None,
     model: ModelFlag = None,
@@ -162,9 +149,7 @@ def edit(
         max_attempts=max_attempts,
         candidates=candidates,
         context=context,
-        glossary=tuple(
-            sorted(parse_assignments(glossary or (), flag="--glossary", form="TERM=WORDING").items())
-        ),
+        glossary=tuple(sorted(parse_assignments(glossary or (), flag="--glossary", form="TERM=WORDING").items())),
         instructions=instructions,
     )
     check_bounds(recipe)
@@ -243,9 +228,7 @@ def report(
     with _store() as store:
         found = _find(store, job)
         place = output or Path(f"{found.output or found.name}.html")
-        check_report_path(
-            place, keep=tuple(Path(file) for file in (found.source, found.mt, found.output) if file)
-        )
+        check_report_path(place, keep=tuple(Path(file) for file in (found.source, found.mt, found.output) if file))
         write_job_report(store, found, place)
     typer.echo(place)
 
@@ -255,8 +238,7 @@ def export(
     job: JobArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write; - for stdout.")],
     format: Annotated[
-        BookExportFormat,
-        typer.Option("--format", help="Export format; `book` is the format of the original."),
+        BookExportFormat, typer.Option("--format", help="Export format; `book` is the format of the original.")
     ] = AS_BOOK,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
@@ -283,12 +265,8 @@ def cancel(job: JobArgument) -> None:
 @app.command()
 def redo(
     job: JobArgument,
-    paragraphs: Annotated[
-        list[str] | None, typer.Argument(metavar="PARAGRAPH", help="Paragraph ids.")
-    ] = None,
-    rejected: Annotated[
-        bool, typer.Option("--rejected", help="All paragraphs whose drafts were rejected.")
-    ] = False,
+    paragraphs: Annotated[list[str] | None, typer.Argument(metavar="PARAGRAPH", help="Paragraph ids.")] = None,
+    rejected: Annotated[bool, typer.Option("--rejected", help="All paragraphs whose drafts were rejected.")] = False,
     quarantined: Annotated[bool, typer.Option("--quarantined", help="All quarantined paragraphs.")] = False,
 ) -> None:
     """Mark paragraphs to be edited again by the next `ape book edit`."""
@@ -298,9 +276,7 @@ def redo(
 
     with _store() as store:
         found = _find(store, job)
-        count = store.redo(
-            found.id, paragraphs=tuple(paragraphs or ()), rejected=rejected, quarantined=quarantined
-        )
+        count = store.redo(found.id, paragraphs=tuple(paragraphs or ()), rejected=rejected, quarantined=quarantined)
         if count:
             store.update(found.id, state=JobState.RUNNING)
     typer.echo(f"{count} paragraph{'s' * (count != 1)} will be redone by the next `ape book edit`.")

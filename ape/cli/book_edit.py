@@ -123,9 +123,7 @@ def work_on_existing_job(
         _print_how_to_resume(store, job.id)
         return EXIT_INTERRUPTED
     counts = store.counts(job.id)
-    print_line(
-        f"{counts.total - counts.waiting} of {counts.total} paragraphs are finished; the job is {state}."
-    )
+    print_line(f"{counts.total - counts.waiting} of {counts.total} paragraphs are finished; the job is {state}.")
     return 0 if state is JobState.DONE else 1
 
 

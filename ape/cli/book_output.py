@@ -75,24 +75,15 @@ def print_jobs(store: JobStore, *, json_output: bool) -> None:
         typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     if not rows:
-        print_line(
-            "There are no jobs in this store yet (see `jobs` in `ape settings`). `ape book edit` starts one."
-        )
+        print_line("There are no jobs in this store yet (see `jobs` in `ape settings`). `ape book edit` starts one.")
         return
-    table = Table(
-        "job", "book", "state", "finished", "edited", "unchanged", "rejected", "quarantined", "output"
-    )
+    table = Table("job", "book", "state", "finished", "edited", "unchanged", "rejected", "quarantined", "output")
     for job, counts in rows:
         finished = counts.total - counts.waiting
         share = f"{finished:,} of {counts.total:,}"
         numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
         table.add_row(
-            job.id,
-            job.name,
-            describe_state(store, job),
-            share,
-            *(f"{number:,}" for number in numbers),
-            job.output,
+            job.id, job.name, describe_state(store, job), share, *(f"{number:,}" for number in numbers), job.output
         )
     table_console(160).print(table)
 
@@ -103,8 +94,7 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
     if json_output:
         data = _job_json(store, job, store.counts(job.id))
         data["chapters"] = [
-            {"chapter": chapter.chapter, "title": chapter.title, **_counts_json(chapter.counts)}
-            for chapter in chapters
+            {"chapter": chapter.chapter, "title": chapter.title, **_counts_json(chapter.counts)} for chapter in chapters
         ]
         data["quarantined_paragraphs"] = quarantine_reasons(store, job.id)
         typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
@@ -114,15 +104,7 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
     if job.note:
         console.print(job.note, markup=False)
     table = Table(
-        "chapter",
-        "title",
-        "paragraphs",
-        "waiting",
-        "edited",
-        "unchanged",
-        "rejected",
-        "quarantined",
-        "skipped",
+        "chapter", "title", "paragraphs", "waiting", "edited", "unchanged", "rejected", "quarantined", "skipped"
     )
     for chapter in chapters:
         counts = chapter.counts

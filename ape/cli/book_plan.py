@@ -17,9 +17,7 @@ from ape.text.token_estimate import TokenRange
 _CHAPTERS = 40
 
 
-def print_plan(
-    opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, json_output: bool
-) -> None:
+def print_plan(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, json_output: bool) -> None:
     """Print the estimate as JSON, or as a table and sentences."""
     if json_output:
         data = plan.to_json() | {
@@ -45,9 +43,7 @@ def _chapters(plan: BookEstimate) -> Table:
         table.add_column(heading, justify="right")
     for chapter in plan.chapters[:_CHAPTERS]:
         numbers = (chapter.paragraphs, chapter.pairs, chapter.skipped, chapter.words)
-        table.add_row(
-            str(chapter.number + 1), _short(chapter.title, 48), *(f"{number:,}" for number in numbers)
-        )
+        table.add_row(str(chapter.number + 1), _short(chapter.title, 48), *(f"{number:,}" for number in numbers))
     if len(plan.chapters) > _CHAPTERS:
         table.add_row("…", f"and {len(plan.chapters) - _CHAPTERS:,} more", "", "", "", "")
     return table

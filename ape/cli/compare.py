@@ -45,20 +45,12 @@ def compare(
     ] = None,
     data: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="SET",
-            help="JSON lines or TSV with source, MT and optional references; repeatable.",
-        ),
+        typer.Option(metavar="SET", help="JSON lines or TSV with source, MT and optional references; repeatable."),
     ] = None,
     system: Annotated[list[str] | None, typer.Option(metavar="NAME=MODEL", help=_SYSTEM)] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="RUN", help="Folder of the comparison.")
-    ] = ...,  # type: ignore[assignment]
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="Folder of the comparison.")] = ...,  # type: ignore[assignment]
     mt: Annotated[
-        str,
-        typer.Option(
-            help="System of the set that is the MT, or @FILE; by default mt, gt or the only system."
-        ),
+        str, typer.Option(help="System of the set that is the MT, or @FILE; by default mt, gt or the only system.")
     ] = "",
     source: Annotated[Path | None, typer.Option(help="Source, one segment per line, without --data.")] = None,
     reference: ReferencesFlag = None,
@@ -66,23 +58,15 @@ def compare(
     documents: DocumentsFlag = "auto",
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Metric of `ape eval score`; repeatable; by default BLEU, chrF, TER and discourse."
-        ),
+        typer.Option(help="Metric of `ape eval score`; repeatable; by default BLEU, chrF, TER and discourse."),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Judge model, as MODEL or URL#MODEL.")
-    ] = None,
-    judge_items: Annotated[
-        int,
-        typer.Option(min=1, help="Number of random paragraphs of each system to judge."),
-    ] = 50,
+    judge: Annotated[str | None, typer.Option(metavar="MODEL", help="Judge model, as MODEL or URL#MODEL.")] = None,
+    judge_items: Annotated[int, typer.Option(min=1, help="Number of random paragraphs of each system to judge.")] = 50,
     votes: Annotated[
         Path | None, typer.Option(help="File of human votes on these systems, as `ape ab` writes it.")
     ] = None,
     trial: Annotated[
-        Path | None,
-        typer.Option(help="Trial of those votes; the judge is then shown the same texts."),
+        Path | None, typer.Option(help="Trial of those votes; the judge is then shown the same texts.")
     ] = None,
     context: ContextFlag = DEFAULT_CONTEXT_SIZE,
     temperature: Annotated[float, TEMPERATURE] = DEFAULT_OPTIONS.temperature,
@@ -93,18 +77,14 @@ def compare(
         int, option_flag(Seed, "--seed", help="Seed of the models, the resampling and the judge's sample.")
     ] = DEFAULT_OPTIONS.seed,
     concurrency: Annotated[
-        int | None,
-        typer.Option(min=1, help="Paragraphs edited concurrently; the engine's capacity by default."),
+        int | None, typer.Option(min=1, help="Paragraphs edited concurrently; the engine's capacity by default.")
     ] = None,
     lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[
         int, typer.Option(min=1, help="How many times a paragraph may fail before it is quarantined.")
     ] = 3,
     replace: Annotated[
-        bool,
-        typer.Option(
-            "--replace", help="Drop systems of a finished comparison in RUN that are not named now."
-        ),
+        bool, typer.Option("--replace", help="Drop systems of a finished comparison in RUN that are not named now.")
     ] = False,
     samples: SamplesFlag = 1000,
     resample: ResampleFlag = None,
@@ -136,9 +116,7 @@ def compare(
             field="runs",
         )
     if not (runs or system):
-        raise InputError(
-            "Name at least one system to compare with the MT: --system NAME=MODEL.", field="system"
-        )
+        raise InputError("Name at least one system to compare with the MT: --system NAME=MODEL.", field="system")
     if not (runs or data or job or mt.startswith("@")):
         raise InputError("Name the set: --data FILE, --source FILE --mt @FILE, or --job ID.", field="data")
     recipe = JobRecipe(

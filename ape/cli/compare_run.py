@@ -22,13 +22,7 @@ from eval.compare.comparison import SystemComparison, compare_systems
 from eval.compare.comparison_folder import REPORT_FILE, write_comparison
 from eval.compare.manifest import build_manifest
 from eval.compare.opinions import UNCHECKED_VOTES_NOTE
-from eval.compare.run import (
-    CompareRequest,
-    PlannedComparison,
-    count_finished_paragraphs,
-    plan_comparison,
-    run_models,
-)
+from eval.compare.run import CompareRequest, PlannedComparison, count_finished_paragraphs, plan_comparison, run_models
 from eval.compare.system import System
 
 
@@ -72,9 +66,7 @@ def _compare(
     plan: PlannedComparison, systems: Sequence[System], request: CompareRequest
 ) -> tuple[SystemComparison, list[str]]:
     with _metrics_progress(len(plan.metrics) * (len(systems) + 1)) as on_progress:
-        compared = compare_systems(
-            plan.data, systems, plan.metrics, tests=request.tests, on_progress=on_progress
-        )
+        compared = compare_systems(plan.data, systems, plan.metrics, tests=request.tests, on_progress=on_progress)
     open_judge = partial(open_book_engine, report=print_line)
     return asyncio.run(plan.opinions.add_to(compared, open_engine=open_judge))
 

@@ -23,8 +23,7 @@ class ResampleUnit(StrEnum):
 
 
 ReferencesFlag = Annotated[
-    list[Path] | None,
-    typer.Option("--reference", help="Human translation, one segment per line; repeatable."),
+    list[Path] | None, typer.Option("--reference", help="Human translation, one segment per line; repeatable.")
 ]
 JobsFlag = Annotated[
     list[str] | None,
@@ -37,9 +36,7 @@ DocumentsFlag = Annotated[
         help="Document boundaries in text files: marks (<doc>), blank, none, or a file with an id per line.",
     ),
 ]
-EncodingFlag = Annotated[
-    str | None, typer.Option("--encoding", help="Encoding of text files; detected by default.")
-]
+EncodingFlag = Annotated[str | None, typer.Option("--encoding", help="Encoding of text files; detected by default.")]
 AllowEmptyFlag = Annotated[bool, typer.Option("--allow-empty", help="Accept empty outputs.")]
 SamplesFlag = Annotated[int, typer.Option("--samples", min=100, help="Number of resamples.")]
 ResampleFlag = Annotated[

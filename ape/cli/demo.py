@@ -107,10 +107,7 @@ def _planned(samples: list[Sample]) -> Iterator[tuple[PlannedParagraph, Segment]
         for paragraph, segment in zip(sample.paragraphs, sample.segments(), strict=True):
             name = f"{sample.name}/{paragraph.id}"
             place = next(position)
-            yield (
-                PlannedParagraph(name, place, chapter, sample.title, chapter, segment.source, segment.mt),
-                segment,
-            )
+            yield (PlannedParagraph(name, place, chapter, sample.title, chapter, segment.source, segment.mt), segment)
 
 
 def _show_changes(done: list[Done], out: Console) -> None:
@@ -121,9 +118,7 @@ def _show_changes(done: list[Done], out: Console) -> None:
         out.print(format_decision(answer), planned.title, planned.id)
         out.print(format_diff(planned.mt, answer, coloured=bool(out.color_system)), soft_wrap=True)
         for finding in answer.findings:
-            out.print(
-                f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False
-            )
+            out.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", style="dim", markup=False)
 
 
 def _show_table(done: list[Done], out: Console) -> None:

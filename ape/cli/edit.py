@@ -35,12 +35,8 @@ if TYPE_CHECKING:
 
 
 def edit(
-    source: Annotated[
-        str | None, typer.Option("--source", help="File with the source passage; - for stdin.")
-    ] = None,
-    mt: Annotated[
-        str | None, typer.Option("--mt", help="File with the machine translation; - for stdin.")
-    ] = None,
+    source: Annotated[str | None, typer.Option("--source", help="File with the source passage; - for stdin.")] = None,
+    mt: Annotated[str | None, typer.Option("--mt", help="File with the machine translation; - for stdin.")] = None,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     glossary: GlossaryFlag = None,
@@ -76,9 +72,7 @@ def edit(
         "max_attempts": max_attempts,
         "n": candidates,
     }
-    request = _request(
-        _read(source, mt) | {name: value for name, value in flags.items() if value is not None}
-    )
+    request = _request(_read(source, mt) | {name: value for name, value in flags.items() if value is not None})
     settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
     refuse_too_many_characters(request.source, request.mt, settings.max_characters)
     result = _run(request, settings)

@@ -10,15 +10,7 @@ EXTRAS: Mapping[str, str] = {
     for extra, modules in {
         "embedded": ("xllamacpp",),
         "books": ("alembic", "sqlalchemy"),
-        "serve": (
-            "fastapi",
-            "limits",
-            "multipart",
-            "prometheus_client",
-            "python_multipart",
-            "starlette",
-            "uvicorn",
-        ),
+        "serve": ("fastapi", "limits", "multipart", "prometheus_client", "python_multipart", "starlette", "uvicorn"),
         "hub": ("huggingface_hub",),
         "postgres": ("psycopg",),
         "vllm": ("vllm",),

@@ -11,16 +11,7 @@ import typer
 from annotated_types import Ge, Gt, Le
 
 from ape.errors import InputError
-from ape.passage.options import (
-    Candidates,
-    ContextSize,
-    Description,
-    Instructions,
-    MaxAttempts,
-    Seed,
-    Temperature,
-    TopP,
-)
+from ape.passage.options import Candidates, ContextSize, Description, Instructions, MaxAttempts, Seed, Temperature, TopP
 
 if TYPE_CHECKING:
     from ape.settings import Settings
@@ -39,8 +30,7 @@ EngineFlag = Annotated[
     typer.Option("--engine", help="Engine: embedded llama.cpp, vLLM started here, or a server (url)."),
 ]
 UrlFlag = Annotated[
-    str | None,
-    typer.Option("--url", help="URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1."),
+    str | None, typer.Option("--url", help="URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1.")
 ]
 ModelFlag = Annotated[
     str | None,
@@ -52,18 +42,13 @@ ModelFlag = Annotated[
 ]
 AdapterFlag = Annotated[
     list[str] | None,
-    typer.Option(
-        "--adapter",
-        help="Adapter to load, as NAME=DIRECTORY; embedded or vLLM; repeatable.",
-    ),
+    typer.Option("--adapter", help="Adapter to load, as NAME=DIRECTORY; embedded or vLLM; repeatable."),
 ]
 SourceLanguageFlag = Annotated[
-    str | None,
-    typer.Option("--source-language", help="ISO code of the source language, e.g. fr; detected by default."),
+    str | None, typer.Option("--source-language", help="ISO code of the source language, e.g. fr; detected by default.")
 ]
 TargetLanguageFlag = Annotated[
-    str | None,
-    typer.Option("--target-language", help="ISO code of the target language, e.g. en; detected by default."),
+    str | None, typer.Option("--target-language", help="ISO code of the target language, e.g. en; detected by default.")
 ]
 
 
@@ -95,12 +80,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def engine_settings(
-    *,
-    engine: EngineName | None,
-    url: str | None,
-    model: str | None,
-    adapter: list[str] | None,
-    **others: object,
+    *, engine: EngineName | None, url: str | None, model: str | None, adapter: list[str] | None, **others: object
 ) -> Settings:
     """Settings with the engine flags and others; a flag that the engine would ignore is refused."""
     from ape.settings import load_settings
@@ -108,8 +88,7 @@ def engine_settings(
     settings = load_settings(engine=engine, url=url, model=model, adapters=adapter or None, **others)
     if adapter and settings.engine == "url":
         raise InputError(
-            "--adapter is for the embedded engine and vLLM; a server by URL loads its own adapters.",
-            field="adapters",
+            "--adapter is for the embedded engine and vLLM; a server by URL loads its own adapters.", field="adapters"
         )
     return settings
 

@@ -38,8 +38,7 @@ app = typer.Typer(no_args_is_help=True)
 T = TypeVar("T")
 
 TablesArgument = Annotated[
-    list[Path] | None,
-    typer.Argument(help="JSON lines or TSV with sources and outputs; none with text files."),
+    list[Path] | None, typer.Argument(help="JSON lines or TSV with sources and outputs; none with text files.")
 ]
 SystemFlag = Annotated[
     list[str] | None,
@@ -50,9 +49,7 @@ SystemFlag = Annotated[
     ),
 ]
 SourceFlag = Annotated[Path | None, typer.Option("--source", help="Source, one segment per line.")]
-TrialFlag = Annotated[
-    Path | None, typer.Option("--trial", help="Trial file of `ape ab make`, to judge its items.")
-]
+TrialFlag = Annotated[Path | None, typer.Option("--trial", help="Trial file of `ape ab make`, to judge its items.")]
 VotesFlag = Annotated[
     Path | None, typer.Option("--votes", help="File of human votes, to measure the agreement with the judge.")
 ]
@@ -62,12 +59,8 @@ MaxTokensFlag = Annotated[
     int, typer.Option("--max-tokens", min=16, help="Maximum tokens of an answer, reasoning included.")
 ]
 CacheFlag = Annotated[Path | None, typer.Option("--cache", help="Folder of the answer cache.")]
-PriceInFlag = Annotated[
-    float | None, typer.Option("--price-in", min=0, help="Price of a million input tokens.")
-]
-PriceOutFlag = Annotated[
-    float | None, typer.Option("--price-out", min=0, help="Price of a million output tokens.")
-]
+PriceInFlag = Annotated[float | None, typer.Option("--price-in", min=0, help="Price of a million input tokens.")]
+PriceOutFlag = Annotated[float | None, typer.Option("--price-out", min=0, help="Price of a million output tokens.")]
 AnswersFlag = Annotated[
     Path | None, typer.Option("--answers", help="Write all verdicts and answers to this JSON file.")
 ]
@@ -83,9 +76,7 @@ def pairs(
     against: Annotated[
         str | None, typer.Option(help="Compare every system with this one; by default every pair.")
     ] = None,
-    ties: Annotated[
-        bool, typer.Option("--ties/--no-ties", help="Whether the judge may answer with a tie.")
-    ] = True,
+    ties: Annotated[bool, typer.Option("--ties/--no-ties", help="Whether the judge may answer with a tie.")] = True,
     votes: VotesFlag = None,
     no_source: NoSourceFlag = False,
     seed: SeedFlag = 1,
@@ -113,8 +104,7 @@ def pairs(
     if trial:
         if tables or system or source or against:
             raise InputError(
-                "--trial has its own texts. Leave out tables, --system, --source and --against.",
-                field="trial",
+                "--trial has its own texts. Leave out tables, --system, --source and --against.", field="trial"
             )
         given = _pairs_of_trial(trial, with_source=not no_source)
     else:
@@ -127,8 +117,7 @@ def pairs(
     )
     options = _judge_options(settings, cache, seed=seed, max_tokens=max_tokens)
     judged = _run(
-        settings,
-        lambda opened, progress: judge_pairs(given, opened, options=options, ties=ties, progress=progress),
+        settings, lambda opened, progress: judge_pairs(given, opened, options=options, ties=ties, progress=progress)
     ).with_agreement(people)
     _write(answers, judged.to_dict(answers=True))
     if json_output:
@@ -180,9 +169,7 @@ def spans(
     rules = _rules(source_language, target_language)
     corpus, names = _corpus(tables, system, source=source, documents=documents, rules=rules)
     if baseline and baseline not in names:
-        raise InputError(
-            f"There is no system {baseline!r} to test against: {', '.join(names)}.", field="baseline"
-        )
+        raise InputError(f"There is no system {baseline!r} to test against: {', '.join(names)}.", field="baseline")
     people = _votes(votes, trial)
     if trial:
         people = votes_by_passage(people, _trial_of(corpus, trial))
@@ -197,9 +184,7 @@ def spans(
         ),
     )
     unit = default_resampling_unit(corpus)
-    results = measure_systems(
-        corpus, [judged], resampling=ResamplingOptions(unit, baseline or "", samples, seed)
-    )
+    results = measure_systems(corpus, [judged], resampling=ResamplingOptions(unit, baseline or "", samples, seed))
     agreed = agreement_with_votes(judged, people)
     agreement = {"agreement": {name: found.to_dict() for name, found in agreed.items()}}
     _write(answers, judged.to_dict(answers=True) | agreement)
@@ -220,12 +205,7 @@ def _rules(source_language: str | None, target_language: str | None) -> CorpusRu
 
 
 def _corpus(
-    tables: list[Path] | None,
-    system: list[str] | None,
-    *,
-    source: Path | None,
-    documents: str,
-    rules: CorpusRules,
+    tables: list[Path] | None, system: list[str] | None, *, source: Path | None, documents: str, rules: CorpusRules
 ) -> tuple[Corpus, list[str]]:
     """The corpus, and the systems to judge: all of them unless some are named."""
     from eval.corpus.loader import CorpusInputs, load_corpus
@@ -236,9 +216,7 @@ def _corpus(
     return corpus, names or list(corpus.systems)
 
 
-def _couples(
-    corpus: Corpus, names: list[str], *, against: str | None, with_source: bool
-) -> tuple[JudgePair, ...]:
+def _couples(corpus: Corpus, names: list[str], *, against: str | None, with_source: bool) -> tuple[JudgePair, ...]:
     from eval.judge import pairs_from_corpus
 
     others = [name for name in names if name != against]

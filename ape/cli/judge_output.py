@@ -12,14 +12,7 @@ from rich.text import Text
 
 from ape.cli.terminal import table_console
 from eval.human.analysis.vote_selection import select_pair_votes
-from eval.judge import (
-    UNSCORED_REASONS,
-    JudgeAgreement,
-    JudgeTally,
-    NoHumanVotes,
-    PairJudgements,
-    SpanJudgements,
-)
+from eval.judge import UNSCORED_REASONS, JudgeAgreement, JudgeTally, NoHumanVotes, PairJudgements, SpanJudgements
 from eval.judge.agreement import NO_COMMON_PAIRS
 from eval.judge.judgement import UnscoredReason
 from eval.statistics.counts import Unmeasured
@@ -59,15 +52,11 @@ def print_spans(
             reasons = ", ".join(f"{count} {why}" for why, count in (unscored + dropped).items())
             typer.echo(f"{system}: {summary} ({reasons})")
     for couple, agreement in agreed.items():
-        typer.echo(
-            f"{_WARNING} {couple}: {_sentence(agreement)}" if couple else f"{_WARNING} {_sentence(agreement)}"
-        )
+        typer.echo(f"{_WARNING} {couple}: {_sentence(agreement)}" if couple else f"{_WARNING} {_sentence(agreement)}")
     typer.echo(f"Cost: {judged.cost}.")
 
 
-def agreement_with_votes(
-    judged: SpanJudgements, votes: Sequence[Vote]
-) -> dict[str, JudgeAgreement | NoHumanVotes]:
+def agreement_with_votes(judged: SpanJudgements, votes: Sequence[Vote]) -> dict[str, JudgeAgreement | NoHumanVotes]:
     """Agreement for each pair of systems with votes, or the reason there is none."""
     if not select_pair_votes(votes):
         return {"": NoHumanVotes()}

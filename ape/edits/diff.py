@@ -97,9 +97,7 @@ def _changes(old: TokenizedText, new: TokenizedText, cells: Iterable[AlignedCell
     return changes
 
 
-def _add_changes_within(
-    old: TokenizedText, new: TokenizedText, cell: AlignedCell, changes: list[_Change]
-) -> None:
+def _add_changes_within(old: TokenizedText, new: TokenizedText, cell: AlignedCell, changes: list[_Change]) -> None:
     """Append what differs in a cell or in the space after it."""
     a, a_end, b, b_end = cell
     mt_start, mt_end = old.starts[a], old.starts[a_end]
@@ -142,15 +140,11 @@ def _belong_together(first: _Change, second: _Change, mt: str, post_edit: str) -
     if space.mt_span[0] != space.mt_span[1] and space.span[0] != space.span[1]:
         return False
     # A space in only one text belongs to the mark before it, or else to the change after it.
-    return space is first or not (
-        mt[first.mt_span[1] - 1].isalnum() and post_edit[first.span[1] - 1].isalnum()
-    )
+    return space is first or not (mt[first.mt_span[1] - 1].isalnum() and post_edit[first.span[1] - 1].isalnum())
 
 
 def _join(first: _Change, second: _Change) -> _Change:
-    return _Change(
-        first.cell or second.cell, (first.mt_span[0], second.mt_span[1]), (first.span[0], second.span[1])
-    )
+    return _Change(first.cell or second.cell, (first.mt_span[0], second.mt_span[1]), (first.span[0], second.span[1]))
 
 
 def _trim(change: _Change, mt: str, post_edit: str) -> _Change:

@@ -53,9 +53,7 @@ class EditFilter(BaseModel):
     def _has_known_features(self) -> EditFilter:
         unknown = set(self.features) - set(FILTER_FEATURES)
         if unknown:
-            raise ValueError(
-                f"the edit filter uses {', '.join(sorted(unknown))}, which this version does not know"
-            )
+            raise ValueError(f"the edit filter uses {', '.join(sorted(unknown))}, which this version does not know")
         return self
 
     def probability(self, evidence: EditEvidence) -> float:

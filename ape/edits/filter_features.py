@@ -72,9 +72,7 @@ class EditEvidence:
     cuts_loop: bool = False
 
 
-def collect_edit_evidence(
-    segment: Segment, text: str, logprobs: Sequence[TokenLogprobs]
-) -> list[EditEvidence]:
+def collect_edit_evidence(segment: Segment, text: str, logprobs: Sequence[TokenLogprobs]) -> list[EditEvidence]:
     """Find the edits of a draft with their features; `logprobs` are the tokens of the reply that holds `text`."""
     mt = segment.mt.strip()
     edits = find_edits(mt, text, language=segment.target_language)
@@ -117,9 +115,7 @@ def _find_loop_cuts(edits: Sequence[Edit], segment: Segment, mt: str) -> frozens
             for index, (start, end) in enumerate(_shifted(word_spans(mt[slice(*loop.span)]), loop.span[0]))
             if any(edit.mt_span[0] <= start and end <= edit.mt_span[1] for edit in cuts)
         }
-        if loop.is_shortened_to(
-            [word for index, word in enumerate(loop.words) if index not in removed], joining
-        ):
+        if loop.is_shortened_to([word for index, word in enumerate(loop.words) if index not in removed], joining):
             found.update(cuts)
     return frozenset(found)
 

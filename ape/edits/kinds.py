@@ -84,9 +84,7 @@ def classify_cells(
     return [EditKind.REORDERING if cell in moved else _kind(cell, mt, post_edit, lexicon) for cell in cells]
 
 
-def _moved(
-    cells: list[AlignedCell], mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon
-) -> set[AlignedCell]:
+def _moved(cells: list[AlignedCell], mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon) -> set[AlignedCell]:
     """The deletions whose words are inserted nearby, and these insertions."""
     deleted: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
     inserted: defaultdict[tuple[str, ...], list[AlignedCell]] = defaultdict(list)
@@ -234,9 +232,7 @@ def _share_a_stem(was: str, now: str) -> bool:
     return stem <= shorter and was[:stem] == now[:stem]
 
 
-def _without_shared_ends(
-    was: tuple[str, ...], now: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _without_shared_ends(was: tuple[str, ...], now: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not was or not now or (was[0] != now[0] and was[-1] != now[-1]):
         return was, now
     start, shorter = 0, min(len(was), len(now))

@@ -59,9 +59,7 @@ def _sentence_ends(old: list[LexiconWord], new: list[LexiconWord]) -> list[tuple
     return list(zip(ends, new_ends, strict=True)) if len(ends) == len(new_ends) else []
 
 
-def _of_one_role(
-    old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell
-) -> Iterator[tuple[int, int, int]]:
+def _of_one_role(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) -> Iterator[tuple[int, int, int]]:
     """The words of a cell with the same role at about the same position. Unchanged words match by chance."""
     a, a_end, b, b_end = cell
     if not a_end - a or not b_end - b or max(a_end - a, b_end - b) > _MAX_PHRASE:
@@ -79,9 +77,7 @@ def _between(old: list[LexiconWord], new: list[LexiconWord], cell: AlignedCell) 
     """Split the words between corresponding ones: marks apart, and two or three content words one by one."""
     for part in _separate_marks(old, new, cell):
         size = part.a_end - part.a
-        if 1 < size == part.b_end - part.b <= 3 and _are_content(
-            old[part.a : part.a_end] + new[part.b : part.b_end]
-        ):
+        if 1 < size == part.b_end - part.b <= 3 and _are_content(old[part.a : part.a_end] + new[part.b : part.b_end]):
             yield from _one_by_one(part.a, part.b, size)
         elif size or part.b < part.b_end:
             yield part
@@ -113,9 +109,7 @@ def _one_by_one(a: int, b: int, size: int) -> list[AlignedCell]:
     return [AlignedCell(a + n, a + n + 1, b + n, b + n + 1) for n in range(size)]
 
 
-def _with_auxiliaries(
-    cells: list[AlignedCell], old: list[LexiconWord], new: list[LexiconWord]
-) -> list[AlignedCell]:
+def _with_auxiliaries(cells: list[AlignedCell], old: list[LexiconWord], new: list[LexiconWord]) -> list[AlignedCell]:
     """Join the change of an auxiliary with that of its verb: "had" -> "" with "gone" -> "went"."""
     if len(cells) == 1 or not any(word.auxiliary for word in old + new):
         return cells

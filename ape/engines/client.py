@@ -105,9 +105,7 @@ class OpenAIEngine:
             self._answers = not isinstance(error, openai.APIConnectionError)
             raise translate_error(error) from error
         except MALFORMED_REPLY_ERRORS as error:
-            raise EngineError(
-                "The model server's list of models can't be read. Is the address right?"
-            ) from error
+            raise EngineError("The model server's list of models can't be read. Is the address right?") from error
         self._answers = True
         chosen = [model for model in listed if model.name == self._default_model]
         if self._default_model and not chosen:
@@ -257,9 +255,7 @@ async def _collect_draft(chunks: AsyncIterator[Chunk], max_characters: int, list
             length += len(text)
             listen(TokenEvent(text))
             if length > max_characters:
-                return Reply(
-                    Draft("".join(pieces), "length", tuple(logprobs)), Usage(usage.prompt_tokens, len(pieces))
-                )
+                return Reply(Draft("".join(pieces), "length", tuple(logprobs)), Usage(usage.prompt_tokens, len(pieces)))
     if reason is None:
         raise EngineError("The model server broke off in the middle of its answer.")
     return Reply(Draft("".join(pieces), reason, tuple(logprobs)), usage)
@@ -279,9 +275,7 @@ def _piece(chunk: Chunk) -> tuple[str, str | None]:
     if not chunk.choices:
         return "", None
     choice = chunk.choices[0]
-    text: object = (
-        choice.text if isinstance(choice, CompletionChoice) else choice.delta and choice.delta.content
-    )
+    text: object = choice.text if isinstance(choice, CompletionChoice) else choice.delta and choice.delta.content
     if not isinstance(text, str | None):
         raise TypeError("the text is not a string")
     return text or "", choice.finish_reason

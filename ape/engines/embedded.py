@@ -53,13 +53,7 @@ async def embedded_engine(
     card = read_merged_card(path.parent)
     server = _Server()
     await asyncio.to_thread(
-        server.start,
-        path,
-        name=name,
-        concurrency=concurrency,
-        window=window,
-        threads=threads,
-        adapters=adapters,
+        server.start, path, name=name, concurrency=concurrency, window=window, threads=threads, adapters=adapters
     )
     try:
         async with EmbeddedEngine(
@@ -127,12 +121,7 @@ class EmbeddedEngine(OpenAIEngine):
     ) -> None:
         # A slow machine may take long to read a prompt before its first token.
         super().__init__(
-            f"{address}/v1",
-            api_key=key,
-            default_model=name,
-            concurrency=concurrency,
-            timeout_seconds=300,
-            retry=retry,
+            f"{address}/v1", api_key=key, default_model=name, concurrency=concurrency, timeout_seconds=300, retry=retry
         )
         self._address = address
         self._revision = revision
@@ -161,8 +150,7 @@ class EmbeddedEngine(OpenAIEngine):
     def _adapter_scales(self, model: Model) -> dict[str, object]:
         """The scale of every adapter: one that is left out keeps its scale of the previous request."""
         scales = [
-            {"id": number, "scale": float(adapter.name == model.name)}
-            for number, adapter in enumerate(self.adapters)
+            {"id": number, "scale": float(adapter.name == model.name)} for number, adapter in enumerate(self.adapters)
         ]
         return {"lora": scales} if scales else {}
 
@@ -207,9 +195,7 @@ class EmbeddedEngine(OpenAIEngine):
         """
         body = {"content": list(parts), "add_special": as_prompt}
         try:
-            reply = await self._client.post(
-                f"{self._address}/tokenize", body=body, cast_to=dict[str, list[int]]
-            )
+            reply = await self._client.post(f"{self._address}/tokenize", body=body, cast_to=dict[str, list[int]])
         except openai.OpenAIError as error:
             raise translate_error(error) from error
         return reply["tokens"]
@@ -255,9 +241,7 @@ class _Server:
         # all prompts is in each slot anyway.
         parameters.cache_ram_mib = 0
         # Loaded with scale 0, until a request enables one.
-        parameters.lora_adapters = [
-            xllamacpp.CommonAdapterLoraInfo(str(adapter.path), 0.0) for adapter in adapters
-        ]
+        parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter.path), 0.0) for adapter in adapters]
         parameters.ui = False
         parameters.verbosity = -1
         for pool in (parameters.cpuparams, parameters.cpuparams_batch):

@@ -34,9 +34,7 @@ async def embedded_models(settings: Settings) -> tuple[Model, ...]:
     """The models that the embedded engine would serve, the base first, without starting it; their window is None."""
     selection = select_models(settings)
     path = await asyncio.to_thread(resolve_model, selection.base, cache=settings.cache)
-    base = apply_card(
-        Model(_name(selection, path), revision=file_revision(path)), read_merged_card(path.parent)
-    )
+    base = apply_card(Model(_name(selection, path), revision=file_revision(path)), read_merged_card(path.parent))
     return base, *(
         revision_on_base(base, adapter) for adapter in await asyncio.to_thread(selection.read_adapters, path)
     )
@@ -47,9 +45,7 @@ def _name(selection: ModelSelection, path: Path) -> str:
 
 
 @asynccontextmanager
-async def open_engine(
-    settings: Settings, *, log_line: LogLine = lambda _: None
-) -> AsyncIterator[ModelRegistry]:
+async def open_engine(settings: Settings, *, log_line: LogLine = lambda _: None) -> AsyncIterator[ModelRegistry]:
     """Open the engine of the settings with its adapters and aliases; it is closed at the end of the block.
 
     The embedded engine first downloads a model that is not cached. vLLM is started, unless the settings have the URL of
@@ -87,9 +83,7 @@ async def open_client(settings: Settings) -> AsyncIterator[OpenAIEngine]:
 
 
 @asynccontextmanager
-async def _embedded(
-    settings: Settings, selection: ModelSelection, retry: RetryPolicy
-) -> AsyncIterator[OpenAIEngine]:
+async def _embedded(settings: Settings, selection: ModelSelection, retry: RetryPolicy) -> AsyncIterator[OpenAIEngine]:
     path = await asyncio.to_thread(resolve_model, selection.base, cache=settings.cache)
     adapters = await asyncio.to_thread(selection.read_adapters, path)
     async with embedded_engine(

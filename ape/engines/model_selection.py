@@ -95,6 +95,4 @@ def _name_adapter_in_errors(name: str, directory: Path) -> Iterator[None]:
                 f"The tuned model of this package can't be used. {error} Reinstall the package, or set `model` to "
                 f"{DEFAULT_MODEL}, the untuned model."
             ) from error
-        raise AdapterRefused(
-            f"The adapter {name} ({directory}) can't be served. {error}", field=error.field
-        ) from error
+        raise AdapterRefused(f"The adapter {name} ({directory}) can't be served. {error}", field=error.field) from error

@@ -134,9 +134,7 @@ class ModelRegistry(EngineWrapper):
     def register(self, adapter: Adapter, *, preloaded: bool = False) -> None:
         """Register an adapter; `restore` loads it when the engine is up, unless it is preloaded."""
         self._refuse_taken(adapter.name)
-        self._entries[adapter.name] = LoadedAdapter(
-            adapter=adapter, model=self._model(adapter), is_preloaded=preloaded
-        )
+        self._entries[adapter.name] = LoadedAdapter(adapter=adapter, model=self._model(adapter), is_preloaded=preloaded)
 
     async def restore(self) -> None:
         """Load all adapters into an engine that has just started; at the first start a failure is an error.
@@ -220,9 +218,7 @@ class ModelRegistry(EngineWrapper):
         except ApeError:
             self._discard(adapter.directory)
             raise
-        entry = self._entries[name] = LoadedAdapter(
-            adapter=adapter, model=self._model(adapter, window=window)
-        )
+        entry = self._entries[name] = LoadedAdapter(adapter=adapter, model=self._model(adapter, window=window))
         self.on_change("loaded")
         self._log_line(f"Loaded the adapter {name} ({adapter.revision}).")
         return entry, True
@@ -300,9 +296,7 @@ class ModelRegistry(EngineWrapper):
 
     def _refuse_taken(self, name: str) -> None:
         if self._require_source().base.name == name or name == DEFAULT_MODEL_NAME or name in self.aliases:
-            raise Conflict(
-                f"{name} is the name of the base model or of an alias. Choose another.", field="name"
-            )
+            raise Conflict(f"{name} is the name of the base model or of an alias. Choose another.", field="name")
 
     def _refuse_more_than_limit(self, name: str) -> None:
         others = (self._entries.keys() | self._loading) - {name}

@@ -9,13 +9,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 import openai
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential_jitter,
-)
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, KeyRefused, TooLong
 from ape.passage.events import Listener, RetryEvent
@@ -38,9 +32,7 @@ class RetryPolicy:
 
 def retry_loop(policy: RetryPolicy, listen: Listener) -> AsyncRetrying:
     """A new loop of attempts under the policy; the listener gets an event before each wait."""
-    jittered = wait_exponential_jitter(
-        multiplier=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait
-    )
+    jittered = wait_exponential_jitter(multiplier=policy.first_wait, max=policy.longest_wait, jitter=policy.first_wait)
 
     def wait(state: RetryCallState) -> float:
         """The server's Retry-After, or else exponential backoff."""

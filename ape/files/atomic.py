@@ -40,17 +40,12 @@ def atomic_path(path: Path, *, sync: bool = False) -> Iterator[Path]:
         _remove(draft)
 
 
-def write_text_atomic(
-    path: Path, text: str | Iterable[str], *, errors: str = "replace", sync: bool = False
-) -> None:
+def write_text_atomic(path: Path, text: str | Iterable[str], *, errors: str = "replace", sync: bool = False) -> None:
     """Write a text, or its parts one after another, as UTF-8 with line ends as they are.
 
     A reply of a model may hold a lone surrogate, which UTF-8 can't encode: by default it becomes a question mark.
     """
-    with (
-        atomic_path(path, sync=sync) as draft,
-        draft.open("x", encoding="utf-8", errors=errors, newline="") as file,
-    ):
+    with atomic_path(path, sync=sync) as draft, draft.open("x", encoding="utf-8", errors=errors, newline="") as file:
         file.writelines([text] if isinstance(text, str) else text)
 
 

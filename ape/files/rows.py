@@ -98,9 +98,7 @@ def read_csv(
                 )
             yield reader.line_num, row
     except csv.Error as error:
-        raise InputError(
-            f"Line {reader.reader.line_num} of {place} can't be read: {error}.", field=field
-        ) from error
+        raise InputError(f"Line {reader.reader.line_num} of {place} can't be read: {error}.", field=field) from error
 
 
 def describe_validation_error(error: ValidationError, *, root: str = "") -> str:

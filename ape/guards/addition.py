@@ -47,19 +47,14 @@ def addition(segment: Segment, draft: Draft) -> list[Finding]:
         adds_content = _gain(span) >= 2 * fewest or _adds_content(words, mt, segment.target_language)
         if is_copy and _gain(span) >= fewest and adds_content:
             text = ("" if new.unspaced else " ").join(words)
-            findings.append(
-                reject("addition", f"The draft adds words that are not in the MT: {quote(text)}.")
-            )
+            findings.append(reject("addition", f"The draft adds words that are not in the MT: {quote(text)}."))
     return findings
 
 
 def _changed_spans(path: tuple[WordStep, ...]) -> list[WordStep]:
     """The spans between unchanged words, each as one step."""
     groups = [list(group) for equal, group in groupby(path, lambda step: step.kind == "equal") if not equal]
-    return [
-        WordStep("replace", group[0].mt_start, group[-1].mt_end, group[0].start, group[-1].end)
-        for group in groups
-    ]
+    return [WordStep("replace", group[0].mt_start, group[-1].mt_end, group[0].start, group[-1].end) for group in groups]
 
 
 def _gain(span: WordStep) -> int:

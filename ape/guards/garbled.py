@@ -16,9 +16,7 @@ REPLACEMENT_CHARACTER = "\ufffd"
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 # Joiners are part of Persian, Indic scripts and emoji sequences; between other letters they are noise.
 _JOINERS = "\u200c\u200d"
-_JOINED = regex.compile(
-    r"[\p{Arabic}\p{Syriac}\p{Mongolian}\p{M}\p{Emoji_Presentation}\p{Extended_Pictographic}]"
-)
+_JOINED = regex.compile(r"[\p{Arabic}\p{Syriac}\p{Mongolian}\p{M}\p{Emoji_Presentation}\p{Extended_Pictographic}]")
 
 
 def garbled(segment: Segment, draft: Draft) -> list[Finding]:
@@ -26,14 +24,10 @@ def garbled(segment: Segment, draft: Draft) -> list[Finding]:
     found = UNREADABLE_CHARACTER.search(draft.text)
     position = found.start() if found else draft.text.find(REPLACEMENT_CHARACTER)
     if position >= 0 and draft.text[position] not in segment.mt:
-        return [
-            reject("garbled", f"The draft contains the unreadable character {_code(draft.text, position)}.")
-        ]
+        return [reject("garbled", f"The draft contains the unreadable character {_code(draft.text, position)}.")]
     position = _find_invisible(segment, draft.text)
     if position >= 0:
-        return [
-            reject("garbled", f"The draft contains the invisible character {_code(draft.text, position)}.")
-        ]
+        return [reject("garbled", f"The draft contains the invisible character {_code(draft.text, position)}.")]
     return []
 
 

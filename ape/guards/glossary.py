@@ -31,6 +31,4 @@ def _contains(text: str, wording: str) -> bool:
     if wording.lower() in text.lower():
         return True
     keys = text_features(text).phonetic_keys.values()
-    return bool(keys) and all(
-        phonetic_similarity(word, keys) >= _INFLECTED for word in lowercase_words(wording)
-    )
+    return bool(keys) and all(phonetic_similarity(word, keys) >= _INFLECTED for word in lowercase_words(wording))

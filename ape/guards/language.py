@@ -34,28 +34,19 @@ def _foreign_script(segment: Segment, new: TextFeatures) -> list[Finding]:
     if new.text.isascii() or not _BEYOND_LATIN.search(new.text):
         return []
     pattern = _foreign_letters(segment.target_language)
-    found = [
-        word
-        for word in pattern.findall(new.text)
-        if word not in segment.mt and not _is_quotation(word, segment)
-    ]
+    found = [word for word in pattern.findall(new.text) if word not in segment.mt and not _is_quotation(word, segment)]
     letters = sum(map(len, found))
     if letters <= _MAX_STRAY_LETTERS:
         return []
     language = language_name(segment.target_language)
     return [
-        reject(
-            "language",
-            f"The draft contains words in a script that {language} does not use: {quote_list(found)}.",
-        )
+        reject("language", f"The draft contains words in a script that {language} does not use: {quote_list(found)}.")
     ]
 
 
 def _is_quotation(word: str, segment: Segment) -> bool:
     """Whether the word is foreign to the source too: a Greek quotation in a French book stays Greek."""
-    return word in segment.source and word in _foreign_letters(segment.source_language).findall(
-        segment.source
-    )
+    return word in segment.source and word in _foreign_letters(segment.source_language).findall(segment.source)
 
 
 @lru_cache(maxsize=64)

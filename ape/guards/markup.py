@@ -11,9 +11,7 @@ MARKUP_PATTERNS: tuple[GuardPattern, ...] = (
     guard_pattern("a chat marker", "<|", r"<\|[^|<>\n]{0,40}\|>?"),
     guard_pattern("a chat marker", "[inst|[/inst|<<sys|<</sys|<s>|</s>", r"\[/?INST\] | <</?SYS>> | </?s>"),
     guard_pattern("a turn marker", "_turn>", r"</?(?:start|end)_of_turn>"),
-    guard_pattern(
-        "a speaker label", ":", r"^\W{0,3}(?:assistant|user|system|human|ai|bot|chatgpt|model)\W{0,3}:"
-    ),
+    guard_pattern("a speaker label", ":", r"^\W{0,3}(?:assistant|user|system|human|ai|bot|chatgpt|model)\W{0,3}:"),
     guard_pattern("a code fence", "```|~~~", r"`{3} | ^\s{0,3}~{3}"),
     guard_pattern("bold stars", "**", r"\*\*(?=\S)[^*\n]{1,200}(?<=\S)\*\*"),
     guard_pattern("bold underscores", "__", r"(?<!\w)__(?=\S)[^_\n]{1,200}(?<=\S)__(?!\w)"),
@@ -42,7 +40,5 @@ def markup(segment: Segment, draft: Draft) -> list[Finding]:
     for mark in MARKUP_PATTERNS:
         text = mark.search(draft.text, lowered)
         if text and not (mark.pattern.search(segment.mt) or mark.pattern.search(segment.source)):
-            found.append(
-                reject("markup", f"The draft contains {mark.description} and the MT does not: {quote(text)}.")
-            )
+            found.append(reject("markup", f"The draft contains {mark.description} and the MT does not: {quote(text)}."))
     return found

@@ -53,8 +53,7 @@ def names(segment: Segment, draft: Draft) -> list[Finding]:
     replaced_names = check.replaced_names()
     findings = [
         reject(
-            "names",
-            f"The name {quote(old)} was changed to {quote(new)}, which neither the source nor the MT supports.",
+            "names", f"The name {quote(old)} was changed to {quote(new)}, which neither the source nor the MT supports."
         )
         for old, new in replaced_names.items()
     ]
@@ -62,9 +61,7 @@ def names(segment: Segment, draft: Draft) -> list[Finding]:
         if name not in replaced_names.values():
             findings += check.judge(position, name)
     if not findings and (missing := check.missing_names()):
-        findings.append(
-            warn("names", f"The source and the MT contain {quote_list(missing)}; the draft does not.")
-        )
+        findings.append(warn("names", f"The source and the MT contain {quote_list(missing)}; the draft does not."))
     return findings
 
 
@@ -98,9 +95,7 @@ class _NameCheck:
     @cached_property
     def source_keys(self) -> dict[str, str]:
         """The words of the source by phonetic key."""
-        return {
-            sound: word for word, sound in self.source.phonetic_keys.items() if len(word) >= _MIN_LENGTH - 1
-        }
+        return {sound: word for word, sound in self.source.phonetic_keys.items() if len(word) >= _MIN_LENGTH - 1}
 
     @cached_property
     def source_names(self) -> list[str]:
@@ -135,15 +130,11 @@ class _NameCheck:
             width = step.end - step.start
             if step.kind != "replace" or width > _SHORT_STEP or step.mt_end - step.mt_start != width:
                 continue
-            for place, position in zip(
-                range(step.mt_start, step.mt_end), range(step.start, step.end), strict=True
-            ):
+            for place, position in zip(range(step.mt_start, step.mt_end), range(step.start, step.end), strict=True):
                 old, new = base_form(self.mt.surfaces[place]), self.new_names.get(position, "")
                 if (
                     new
-                    and self._is_replacement(
-                        old, new, initial=place not in self.mt.capitals, alone=width == 1
-                    )
+                    and self._is_replacement(old, new, initial=place not in self.mt.capitals, alone=width == 1)
                     and not self._is_supported(new, position)
                 ):
                     found[old] = new
@@ -160,8 +151,7 @@ class _NameCheck:
         ):
             return False
         if not self.english and (
-            origin not in (phonetic_key(name) for name in self.source_names)
-            or is_common_word(self.source_keys[origin])
+            origin not in (phonetic_key(name) for name in self.source_names) or is_common_word(self.source_keys[origin])
         ):
             return False
         return not self._is_respelled(new, [phonetic_key(old), origin] if origin else [phonetic_key(old)])
@@ -189,9 +179,7 @@ class _NameCheck:
         if found:
             return str(found[0])
         group = exonym_group(name.lower())
-        return next(
-            (sound for sound, word in self.source_keys.items() if group == exonym_group(word) >= 0), ""
-        )
+        return next((sound for sound, word in self.source_keys.items() if group == exonym_group(word) >= 0), "")
 
     def _is_respelled(self, name: str, others: list[str]) -> bool:
         """Whether the name is another form of a word with one of these phonetic keys."""
@@ -223,19 +211,14 @@ class _NameCheck:
 
     def unsupported_names(self) -> dict[int, str]:
         """The likely names of the draft without support in the passage, its context or the glossary, by position."""
-        candidates = {
-            position: name for position, name in self.new_names.items() if position in self.new.capitals
-        }
+        candidates = {position: name for position, name in self.new_names.items() if position in self.new.capitals}
         if not candidates:
             return {}
         return {position: name for position, name in candidates.items() if not self._is_known(name, position)}
 
     def _is_known(self, name: str, position: int) -> bool:
         in_mt = self._around(self.mt, position)
-        if (
-            name in self.source.text
-            or phonetic_similarity(name, phonetic_keys(in_mt) + self.outside_keys) >= _IN_MT
-        ):
+        if name in self.source.text or phonetic_similarity(name, phonetic_keys(in_mt) + self.outside_keys) >= _IN_MT:
             return True
         group = exonym_group(name.lower())
         return group >= 0 and group in map(exonym_group, [*in_mt, *self._around(self.source, position)])
@@ -262,9 +245,7 @@ class _NameCheck:
         if replaced or near:
             return [reject("names", f"{message} In its place the MT has {quote_list(replaced + near)}.")]
         if missing := self._missing_source_names():
-            return [
-                reject("names", f"{message} The source contains {quote_list(missing)}; the draft does not.")
-            ]
+            return [reject("names", f"{message} The source contains {quote_list(missing)}; the draft does not.")]
         # If nothing is lost, the name of a country or people is likely a clarification: "the English admiral".
         return [(warn if exonym_group(name.lower()) >= 0 else reject)("names", message)]
 
@@ -304,8 +285,7 @@ class _NameCheck:
         return {
             position: name
             for position, name in self.rarer_names.items()
-            if name.lower() in self.new.vocabulary
-            or phonetic_similarity(name, self.draft_keys) < SAME_NAME_SIMILARITY
+            if name.lower() in self.new.vocabulary or phonetic_similarity(name, self.draft_keys) < SAME_NAME_SIMILARITY
         }
 
     def missing_names(self) -> list[str]:

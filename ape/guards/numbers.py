@@ -19,19 +19,11 @@ def numbers(segment: Segment, draft: Draft) -> list[Finding]:
     source = find_numbers(segment.source, segment.source_language)
     mt = find_numbers(segment.mt, segment.target_language)
     new = find_numbers(draft.text, segment.target_language)
-    return (
-        _invented(segment, source, mt, new)
-        + _lost(segment, source, mt, new)
-        + _lost_words(segment, source, mt, new)
-    )
+    return _invented(segment, source, mt, new) + _lost(segment, source, mt, new) + _lost_words(segment, source, mt, new)
 
 
 def _invented(segment: Segment, source: TextNumbers, mt: TextNumbers, new: TextNumbers) -> list[Finding]:
-    found = [
-        number.surface
-        for number in new.digits
-        if not (_occurs(number, mt, new) or _occurs(number, source, new))
-    ]
+    found = [number.surface for number in new.digits if not (_occurs(number, mt, new) or _occurs(number, source, new))]
     if not found:
         return []
     noun = "number" if len(found) == 1 else "numbers"
@@ -40,14 +32,10 @@ def _invented(segment: Segment, source: TextNumbers, mt: TextNumbers, new: TextN
 
 
 def _lost(segment: Segment, source: TextNumbers, mt: TextNumbers, new: TextNumbers) -> list[Finding]:
-    found = [
-        number for number in source.digits if _occurs(number, mt, source) and not _occurs(number, new, source)
-    ]
+    found = [number for number in source.digits if _occurs(number, mt, source) and not _occurs(number, new, source)]
     if not found:
         return []
-    message = (
-        f"The source and the MT contain {quote_list(number.surface for number in found)}; the draft does not."
-    )
+    message = f"The source and the MT contain {quote_list(number.surface for number in found)}; the draft does not."
     # A small number may be spelled out in a language whose number words we do not know.
     if not knows_number_words(segment.target_language) and all(len(number.joined) < 3 for number in found):
         return [warn("numbers", message)]

@@ -61,9 +61,7 @@ REFUSAL_PATTERNS: tuple[GuardPattern, ...] = (
         r"\bas\ an?\ (?:ai|artificial|large\ language|language\ model|assistant)\b",
     ),
     guard_pattern(
-        "a refusal",
-        "unable to|not able to",
-        rf"\bi(?:\ a|['’])m\ (?:unable|not\ able)\ to\ (?:\w+\ ){{0,2}}{_WORK}\b",
+        "a refusal", "unable to|not able to", rf"\bi(?:\ a|['’])m\ (?:unable|not\ able)\ to\ (?:\w+\ ){{0,2}}{_WORK}\b"
     ),
     guard_pattern(
         "a refusal",
@@ -86,14 +84,10 @@ REFUSAL_PATTERNS: tuple[GuardPattern, ...] = (
         "a refusal", "leid|als ki", r"\btut\ mir\ leid,?\ (?:aber\ )?(?:ich\ kann|da(?:bei|zu)) | \bals\ ki\b"
     ),
     guard_pattern(
-        "a refusal",
-        "désolé|qu'ia|qu’ia",
-        r"\bje\ suis\ désolée?,?\ (?:mais\ )?je\ ne\ peux | \ben\ tant\ qu['’]ia\b",
+        "a refusal", "désolé|qu'ia|qu’ia", r"\bje\ suis\ désolée?,?\ (?:mais\ )?je\ ne\ peux | \ben\ tant\ qu['’]ia\b"
     ),
     guard_pattern(
-        "a refusal",
-        "lo siento|mi dispiace",
-        r"\blo\ siento,?\ (?:pero\ )?no\ puedo | \bmi\ dispiace.{0,6}non\ posso",
+        "a refusal", "lo siento|mi dispiace", r"\blo\ siento,?\ (?:pero\ )?no\ puedo | \bmi\ dispiace.{0,6}non\ posso"
     ),
     guard_pattern(
         "a refusal",
@@ -144,18 +138,13 @@ def _obeyed_commands(segment: Segment, draft: Draft) -> Iterator[Finding]:
     command = first_match(COMMAND_PATTERNS, segment.mt) or first_match(COMMAND_PATTERNS, segment.source)
     if command and len(mt.vocabulary & new.vocabulary) < _SHARED_WORDS * len(mt.vocabulary):
         yield reject(
-            "obedience",
-            f"The passage says {quote(command)}, and the draft seems to obey rather than translate it.",
+            "obedience", f"The passage says {quote(command)}, and the draft seems to obey rather than translate it."
         )
 
 
 def _refusals(segment: Segment, draft: Draft) -> Iterator[Finding]:
     refusal = first_match(REFUSAL_PATTERNS, draft.text)
-    if (
-        not refusal
-        or first_match(REFUSAL_PATTERNS, segment.mt)
-        or first_match(REFUSAL_PATTERNS, segment.source)
-    ):
+    if not refusal or first_match(REFUSAL_PATTERNS, segment.mt) or first_match(REFUSAL_PATTERNS, segment.source):
         return
     mt = text_features(segment.mt)
     words = [word for word in text_features(refusal).words if len(word) > 3]
@@ -167,9 +156,7 @@ def _refusals(segment: Segment, draft: Draft) -> Iterator[Finding]:
 
 def _leaks(segment: Segment, draft: Draft) -> Iterator[Finding]:
     leak = first_match(PROMPT_PATTERNS, draft.text)
-    if leak and not (
-        first_match(PROMPT_PATTERNS, segment.mt) or first_match(PROMPT_PATTERNS, segment.source)
-    ):
+    if leak and not (first_match(PROMPT_PATTERNS, segment.mt) or first_match(PROMPT_PATTERNS, segment.source)):
         yield reject("obedience", f"The draft repeats the prompt: {quote(leak)}.")
     source, mt, new = passage_features(segment, draft)
     prompt_runs = [_prompt_runs()]
@@ -185,9 +172,7 @@ def _leaks(segment: Segment, draft: Draft) -> Iterator[Finding]:
         # The author repeats it too.
         if text_features(context.source).runs(_REFRAIN) & source.runs(_REFRAIN):
             continue
-        if run := _first_new_run(
-            text_features(context.target).runs(_CONTEXT_RUN) & new.runs(_CONTEXT_RUN), mt
-        ):
+        if run := _first_new_run(text_features(context.target).runs(_CONTEXT_RUN) & new.runs(_CONTEXT_RUN), mt):
             yield reject("obedience", f"The draft repeats an earlier paragraph: {quote(run)}.")
             return
 

@@ -17,9 +17,7 @@ _MIN_CHARACTERS = 8
 # The number of its words that the draft must lack. Short words and function words change with the grammar.
 _MIN_MISSING = 2
 _SHORT_WORD = 3
-_GRAMMAR = frozenset(
-    "that this these those which with from have been were will would there than then".split()
-)
+_GRAMMAR = frozenset("that this these those which with from have been were will would there than then".split())
 # New words of this share of the run's length may paraphrase it. Of 5,000 human post-edits of MLQE-PE dev into English,
 # 6 leave out a run with less in its place; most of these runs are loops or nonsense.
 _REPLACED = 0.5

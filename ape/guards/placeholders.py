@@ -45,9 +45,7 @@ def placeholders(segment: Segment, draft: Draft) -> list[Finding]:
 def _marks(segment: Segment, draft: Draft) -> list[Finding]:
     """Reject a draft that does not have each inline mark of the MT exactly once: it can't be written to the book."""
     wrong = describe_misplaced_marks(draft.text, segment.mt)
-    return (
-        [reject("placeholders", f"{wrong} Italics, links and notes of the MT must be kept.")] if wrong else []
-    )
+    return [reject("placeholders", f"{wrong} Italics, links and notes of the MT must be kept.")] if wrong else []
 
 
 def _may_have_pieces(text: str) -> bool:

@@ -8,13 +8,7 @@ from typing import NamedTuple
 import regex
 
 from ape.guards.messages import quote, reject
-from ape.guards.text_features import (
-    TextFeatures,
-    WordStep,
-    lowercase_words,
-    passage_features,
-    word_steps,
-)
+from ape.guards.text_features import TextFeatures, WordStep, lowercase_words, passage_features, word_steps
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from ape.text import sentences
@@ -137,10 +131,7 @@ def preamble(segment: Segment, draft: Draft) -> list[Finding]:
             continue
         if _weight(piece, HEAD_PATTERNS, mt, source) + announced >= _MIN_WEIGHT:
             return [
-                reject(
-                    "preamble",
-                    f"The draft begins with a comment that is not part of the passage: {quote(piece)}.",
-                )
+                reject("preamble", f"The draft begins with a comment that is not part of the passage: {quote(piece)}.")
             ]
     for piece in _tails(draft.text) if not _agrees(path[-1:]) else ():
         own_line = f"\n{piece}" in draft.text and "\n" not in segment.mt
@@ -148,10 +139,7 @@ def preamble(segment: Segment, draft: Draft) -> list[Finding]:
             continue
         if _weight(piece, TAIL_PATTERNS, mt, source) + own_line >= _MIN_WEIGHT:
             return [
-                reject(
-                    "preamble",
-                    f"The draft ends with a comment that is not part of the passage: {quote(piece)}.",
-                )
+                reject("preamble", f"The draft ends with a comment that is not part of the passage: {quote(piece)}.")
             ]
     return []
 

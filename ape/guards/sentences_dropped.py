@@ -31,8 +31,7 @@ def sentences_dropped(segment: Segment, draft: Draft) -> list[Finding]:
     missing = [
         number
         for number, start in enumerate(mt.sentence_starts)
-        if _is_changed(start, start + len(mt.sentences[number]), changed)
-        and _coverage(number, mt, new) < _COVERED
+        if _is_changed(start, start + len(mt.sentences[number]), changed) and _coverage(number, mt, new) < _COVERED
     ]
     if not missing:
         return []

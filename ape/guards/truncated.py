@@ -54,20 +54,15 @@ def truncated(segment: Segment, draft: Draft) -> list[Finding]:
     ending = quote(" ".join(draft.text.split()[-4:]))
     if missing := _missing_tail(segment, draft, mt, new):
         return [reject("truncated", f"The draft stops at {ending}; the MT continues with {quote(missing)}.")]
-    if _ends_on_open_word(segment, draft, mt, new) or (
-        lost_end and draft.text.rstrip(_CLOSED).endswith(_UNFINISHED)
-    ):
+    if _ends_on_open_word(segment, draft, mt, new) or (lost_end and draft.text.rstrip(_CLOSED).endswith(_UNFINISHED)):
         return [reject("truncated", f"The draft ends in mid-sentence, at {ending}.")]
     if not (lost_end and _ends(segment.source)):
         return []
     expected = (
-        text_size(segment.source)
-        * pair_thresholds(segment.source_language, segment.target_language).target_per_source
+        text_size(segment.source) * pair_thresholds(segment.source_language, segment.target_language).target_per_source
     )
     is_title = new.is_title and not mt.is_title
-    if is_title or text_size(draft.text) >= max(
-        _NEARLY_WHOLE * text_size(segment.mt), _LONG_ENOUGH * expected
-    ):
+    if is_title or text_size(draft.text) >= max(_NEARLY_WHOLE * text_size(segment.mt), _LONG_ENOUGH * expected):
         return [warn("truncated", f"The last sentence has no final punctuation: {ending}.")]
     return [reject("truncated", f"The last sentence is incomplete: the draft stops at {ending}.")]
 
@@ -77,11 +72,7 @@ def _ends_on_open_word(segment: Segment, draft: Draft, mt: TextFeatures, new: Te
     open_words = _OPEN_WORDS.get(segment.target_language, frozenset())
     if new.words[-1] not in open_words or mt.words[-1] in open_words:
         return False
-    return (
-        _ends(segment.source)
-        if _ends(segment.mt)
-        else text_size(draft.text) < _NEARLY_WHOLE * text_size(segment.mt)
-    )
+    return _ends(segment.source) if _ends(segment.mt) else text_size(draft.text) < _NEARLY_WHOLE * text_size(segment.mt)
 
 
 def _ends(text: str) -> bool:

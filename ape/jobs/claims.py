@@ -16,13 +16,7 @@ from ape.jobs.database import PreparedStatement, PreparedTransaction
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagraph
 from ape.jobs.leases import JobWorker, Stretch, has_ended, this_host
 from ape.jobs.plan_update import upsert
-from ape.jobs.result_rows import (
-    count_words,
-    read_paragraph,
-    read_planned,
-    result_columns,
-    select_paragraphs,
-)
+from ape.jobs.result_rows import count_words, read_paragraph, read_planned, result_columns, select_paragraphs
 from ape.jobs.tables import DatabaseTime, jobs, paragraphs, results, stretches, workers
 from ape.passage.result import Decision, PostEdit
 
@@ -46,9 +40,7 @@ def renew_lease(connection: Connection, worker: JobWorker, *, lease: float) -> N
     entry = upsert(connection, workers).values(
         id=worker.id, host=worker.host, pid=worker.pid, started=worker.started, expires=DatabaseTime() + lease
     )
-    connection.execute(
-        entry.on_conflict_do_update(index_elements=["id"], set_={"expires": entry.excluded.expires})
-    )
+    connection.execute(entry.on_conflict_do_update(index_elements=["id"], set_={"expires": entry.excluded.expires}))
 
 
 def claim_stretch(connection: Connection, job: str, worker: JobWorker) -> Stretch | None:
@@ -60,11 +52,7 @@ def claim_stretch(connection: Connection, job: str, worker: JobWorker) -> Stretc
     alive = exists().where(workers.c.id == stretches.c.worker, workers.c.expires > DatabaseTime())
     number = connection.scalar(
         select(stretches.c.number)
-        .where(
-            stretches.c.job == job,
-            stretches.c.words_waiting > 0,
-            or_(stretches.c.worker.is_(None), ~alive),
-        )
+        .where(stretches.c.job == job, stretches.c.words_waiting > 0, or_(stretches.c.worker.is_(None), ~alive))
         .order_by(stretches.c.words_waiting.desc(), stretches.c.number)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -95,10 +83,8 @@ def release_claims(connection: Connection, worker: JobWorker, stretch: Stretch |
     if stretch is not None:
         connection.execute(
             free.where(
-                stretches.c.job == stretch.job,
-                stretches.c.number == stretch.number,
-                stretches.c.turn == stretch.turn,
-            ),
+                stretches.c.job == stretch.job, stretches.c.number == stretch.number, stretches.c.turn == stretch.turn
+            )
         )
         return
     # In the order in which everybody locks them.
@@ -136,9 +122,7 @@ def record_failure(
 ) -> ParagraphState:
     """Count a failure; the last one quarantines the paragraph. Raises ClaimLost as `save_result` does."""
     _change(connection, _STILL_OURS, _claim_values(stretch, row))
-    state = connection.scalar(
-        _COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": max_failures}
-    )
+    state = connection.scalar(_COUNT_FAILURE, _paragraph_values(stretch, row) | {"said": reason, "most": max_failures})
     if state is None:
         raise ClaimLost
     if state == ParagraphState.QUARANTINED:
@@ -148,9 +132,7 @@ def record_failure(
 
 def paragraph_state(connection: Connection, job: str, paragraph: str) -> ParagraphState | None:
     """The state of the paragraph; None where it is no longer in the book."""
-    state = connection.scalar(
-        select(paragraphs.c.state).where(paragraphs.c.job == job, paragraphs.c.id == paragraph)
-    )
+    state = connection.scalar(select(paragraphs.c.state).where(paragraphs.c.job == job, paragraphs.c.id == paragraph))
     return ParagraphState(state) if state is not None else None
 
 
@@ -180,13 +162,9 @@ def _rows(connection: Connection, job: str, number: int) -> tuple[JobParagraph, 
     return tuple(map(read_paragraph, found))
 
 
-def _before(
-    connection: Connection, job: str, first: PlannedParagraph, count: int
-) -> tuple[PlannedParagraph, ...]:
+def _before(connection: Connection, job: str, first: PlannedParagraph, count: int) -> tuple[PlannedParagraph, ...]:
     query = select(paragraphs).where(
-        paragraphs.c.job == job,
-        paragraphs.c.position < first.position,
-        paragraphs.c.skip == "",
+        paragraphs.c.job == job, paragraphs.c.position < first.position, paragraphs.c.skip == ""
     )
     found = connection.execute(query.order_by(paragraphs.c.position.desc()).limit(count)).mappings()
     # Not part of the query: at the beginning of a chapter it would scan all the book before.
@@ -219,9 +197,7 @@ _COUNT_RESULT = PreparedStatement(
         completion_tokens=stretches.c.completion_tokens + bindparam("written"),
     )
 )
-_COUNT_QUARANTINED = (
-    update(stretches).where(*_CLAIMED).values(**_LESS_WAITING, quarantined=stretches.c.quarantined + 1)
-)
+_COUNT_QUARANTINED = update(stretches).where(*_CLAIMED).values(**_LESS_WAITING, quarantined=stretches.c.quarantined + 1)
 _UNCHANGED = (
     paragraphs.c.job == bindparam("of_job"),
     paragraphs.c.id == bindparam("this"),

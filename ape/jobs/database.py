@@ -165,9 +165,7 @@ class PreparedTransaction:
     def change(self, statement: PreparedStatement, values: Mapping[str, str | float]) -> int:
         """Run the statement and return the number of changed rows."""
         sql, fixed = statement.compile(self._dialect)
-        fitting = {
-            name: escape_text(value) if isinstance(value, str) else value for name, value in values.items()
-        }
+        fitting = {name: escape_text(value) if isinstance(value, str) else value for name, value in values.items()}
         self._cursor.execute(sql, fixed | fitting)
         count: int = self._cursor.rowcount
         return count
@@ -190,9 +188,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"The folder of {path} can't be created: {error.strerror}. Choose another place."
-        ) from error
+        raise StoreError(f"The folder of {path} can't be created: {error.strerror}. Choose another place.") from error
 
 
 def _parse(url: str) -> URL:
@@ -202,20 +198,16 @@ def _parse(url: str) -> URL:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
         raise InputError(
-            "The address of the job store can't be read. Give a file, or postgresql://user@host/name.",
-            field="store",
+            "The address of the job store can't be read. Give a file, or postgresql://user@host/name.", field="store"
         ) from error
     if parsed.drivername in _POSTGRESQL:
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in _SQLITE:
         raise InputError(
-            f"Jobs can't be kept in {parsed.drivername!r}. Give a file, or postgresql://user@host/name.",
-            field="store",
+            f"Jobs can't be kept in {parsed.drivername!r}. Give a file, or postgresql://user@host/name.", field="store"
         )
     if parsed.database in (None, "", ":memory:"):
-        raise InputError(
-            "Jobs have to outlive the process: name a file, as in sqlite:///jobs.db.", field="store"
-        )
+        raise InputError("Jobs have to outlive the process: name a file, as in sqlite:///jobs.db.", field="store")
     return parsed.set(drivername="sqlite")
 
 
@@ -250,8 +242,7 @@ def _postgresql(url: URL, timeout_seconds: float) -> Engine:
         )
     except ModuleNotFoundError as error:
         raise InputError(
-            'PostgreSQL needs a driver that is not installed here: pip install "psycopg[binary]".',
-            field="store",
+            'PostgreSQL needs a driver that is not installed here: pip install "psycopg[binary]".', field="store"
         ) from error
 
 
@@ -264,9 +255,7 @@ def _sentence(error: BaseException | None, name: str) -> ApeError:
     if state == "none" or state.startswith(("08", "57P")):
         return StoreError(f"The database {name} can't be opened, or went away: {said}")
     if state == "42501":
-        return InputError(
-            f"The user of {name} may not do this: {said}. Grant it, or use another.", field="store"
-        )
+        return InputError(f"The user of {name} may not do this: {said}. Grant it, or use another.", field="store")
     if state.startswith("53"):
         return StoreError(f"The server of {name} has no room left: {said}. What was finished is kept.")
     if state == "25006":
@@ -288,15 +277,11 @@ def _sqlite_sentence(error: sqlite3.Error, name: str) -> ApeError:
         case sqlite3.SQLITE_FULL:
             return StoreError(f"The disk of {name} is full. Make room and go on: what was finished is kept.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return StoreError(
-                f"{name} is read-only. Make it writable, with its folder, or choose another place."
-            )
+            return StoreError(f"{name} is read-only. Make it writable, with its folder, or choose another place.")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(f"{name} is locked by another program for too long. Close that, and try again.")
         case sqlite3.SQLITE_CORRUPT:
-            return StoreError(
-                f"{name} is damaged: {error}. Put it aside and begin anew, or bring back a copy."
-            )
+            return StoreError(f"{name} is damaged: {error}. Put it aside and begin anew, or bring back a copy.")
         case sqlite3.SQLITE_IOERR:
             return StoreError(f"The disk of {name} fails: {error}. What was finished before is kept.")
         case _:

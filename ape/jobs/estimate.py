@@ -130,10 +130,7 @@ def estimate_book(
     counter = _EstimateCounter(recipe)
     for pair in pairs:
         counter.add(pair)
-    tokens_in, tokens_out = (
-        counter.reads.times(1, recipe.max_attempts),
-        counter.writes.times(1, recipe.max_attempts),
-    )
+    tokens_in, tokens_out = (counter.reads.times(1, recipe.max_attempts), counter.writes.times(1, recipe.max_attempts))
     return BookEstimate(
         chapters=tuple(ChapterEstimate(*counts) for counts in counter.chapters),
         paragraphs=counter.paragraphs,
@@ -141,8 +138,7 @@ def estimate_book(
         words=counter.words,
         characters=counter.characters,
         skipped=tuple(
-            SkipCount(reason, count, tuple(counter.examples[reason]))
-            for reason, count in counter.by_frequency()
+            SkipCount(reason, count, tuple(counter.examples[reason])) for reason, count in counter.by_frequency()
         ),
         pairs_by=dict(counter.pairs_by),
         tokens_in=tokens_in,
@@ -193,9 +189,7 @@ class _EstimateCounter:
             instructions=recipe.instructions,
         )
         prompt = FORMATS.get(recipe.prompt.partition("@")[0], DEFAULT_FORMAT).render(question)
-        self.fixed = estimate_tokens(prompt.text, language="en") + TokenRange(
-            _REQUEST_TOKENS, _REQUEST_TOKENS
-        )
+        self.fixed = estimate_tokens(prompt.text, language="en") + TokenRange(_REQUEST_TOKENS, _REQUEST_TOKENS)
         self.uses_context = "context" not in prompt.unused_fields
         self.before = deque(maxlen=recipe.context if self.uses_context else 0)
 

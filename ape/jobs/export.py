@@ -25,10 +25,7 @@ _COLUMNS = ("id", "chapter", "source", "mt", "post_edit", "decision", "state", "
 def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFormat, job: Job) -> int:
     """Write the rows of a job in UTF-8; return their number."""
     if format not in EXPORTS:
-        raise InputError(
-            f"Unknown export format {format!r}. Choose one of: {', '.join(EXPORTS)}.",
-            field="format",
-        )
+        raise InputError(f"Unknown export format {format!r}. Choose one of: {', '.join(EXPORTS)}.", field="format")
     count = 0
 
     def counted() -> Iterator[JobParagraph]:

@@ -7,14 +7,7 @@ from dataclasses import replace
 from ape.books.pairing.book_pairing import UnpairedCounter
 from ape.engines.model_selection import ModelSelection, select_models
 from ape.errors import ApeError
-from ape.jobs.estimate import (
-    ENGINE_SPEEDS,
-    FREE_PRICE,
-    BookEstimate,
-    EngineSpeed,
-    TokenPrice,
-    estimate_book,
-)
+from ape.jobs.estimate import ENGINE_SPEEDS, FREE_PRICE, BookEstimate, EngineSpeed, TokenPrice, estimate_book
 from ape.jobs.job import JobRecipe
 from ape.jobs.planning import OpenedFiles, skip_too_long
 from ape.jobs.run import book_concurrency
@@ -38,10 +31,7 @@ def estimate_job(
     )
     pairing = opened.pairing()
     estimate = estimate_book(
-        skip_too_long(pairing.pairs()),
-        recipe,
-        speed=_engine_speed(settings, model),
-        price=configured_price(settings),
+        skip_too_long(pairing.pairs()), recipe, speed=_engine_speed(settings, model), price=configured_price(settings)
     )
     return estimate, pairing.unpaired_source
 

@@ -67,24 +67,19 @@ class JobOutput:
         """Parse the stored JSON."""
         content = json.loads(text)
         notes = {
-            name: tuple(ParagraphNote(**one) for one in content.get(name, ()))
-            for name in ("left_over", "left_out")
+            name: tuple(ParagraphNote(**one) for one in content.get(name, ())) for name in ("left_over", "left_out")
         }
         return cls(**{**content, **notes, "path": Path(content["path"])})
 
 
-def check_output_path(
-    output: Path, *, inputs: tuple[Path, ...], known_hash: str = "", overwrite: bool = False
-) -> None:
+def check_output_path(output: Path, *, inputs: tuple[Path, ...], known_hash: str = "", overwrite: bool = False) -> None:
     """Raise where the output can't be written, or would replace a file that the job did not write.
 
     `known_hash` is the SHA-256 of what this job wrote there before.
     """
     for given in inputs:
         if output.exists() and given.exists() and output.samefile(given):
-            raise InputError(
-                f"{output} is the input itself. Choose another name for the output.", field="output"
-            )
+            raise InputError(f"{output} is the input itself. Choose another name for the output.", field="output")
     if output.is_dir():
         raise InputError(f"{output} is a folder. Name the file to write.", field="output")
     _check_regular_file(output)
@@ -117,17 +112,13 @@ def check_output_folder(output: Path, *, field: str) -> None:
         with NamedTemporaryFile(dir=output.parent, prefix=".ape-"):
             pass
     except OSError as error:
-        raise InputError(
-            f"Nothing can be written into {output.parent}: {error.strerror}.", field=field
-        ) from error
+        raise InputError(f"Nothing can be written into {output.parent}: {error.strerror}.", field=field) from error
 
 
 def _check_regular_file(output: Path) -> None:
     """Raise for a device or a pipe: it would be replaced by a file, or read without end."""
     if output.exists() and not output.is_file():
-        raise InputError(
-            f"{output} is not a regular file. Name a new file or an earlier output.", field="output"
-        )
+        raise InputError(f"{output} is not a regular file. Name a new file or an earlier output.", field="output")
 
 
 def open_input(job: Job, path: str, sha256: str) -> Book:
@@ -136,7 +127,7 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
     if hash_file(place) != sha256:
         raise Conflict(
             f"{place.name} has changed since the job was planned. Start the job again from the same files: only "
-            "changed paragraphs are edited again.",
+            "changed paragraphs are edited again."
         )
     options = job.file_options
     return open_book(
@@ -274,8 +265,5 @@ def _left_over(row: JobParagraph, text: str, job: Job) -> str:
     if row.state is ParagraphState.SKIPPED and not row.planned.source:
         return ""
     return find_untranslated_text(
-        row.planned.source,
-        text,
-        source_language=job.recipe.source_language,
-        target_language=job.recipe.target_language,
+        row.planned.source, text, source_language=job.recipe.source_language, target_language=job.recipe.target_language
     )

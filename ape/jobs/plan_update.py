@@ -53,11 +53,7 @@ staged_paragraphs = Table(
     "ape_staged",
     MetaData(),
     *(
-        Column(
-            name,
-            Double if name == "confidence" else Integer if name in _NUMBERS else ExactText,
-            nullable=False,
-        )
+        Column(name, Double if name == "confidence" else Integer if name in _NUMBERS else ExactText, nullable=False)
         for name in _FROM_PLAN
     ),
     Column("kind", ExactText),
@@ -136,9 +132,7 @@ def recount_stretches(connection: Connection, job: str) -> None:
         .group_by(paragraphs.c.stretch)
     )
     columns = ("chapter", "title", *_SUMS)
-    insert = upsert(connection, stretches).from_select(
-        ["job", "number", "chapter", "title", "turn", *_SUMS], counted
-    )
+    insert = upsert(connection, stretches).from_select(["job", "number", "chapter", "title", "turn", *_SUMS], counted)
     connection.execute(
         insert.on_conflict_do_update(
             index_elements=["job", "number"], set_={name: insert.excluded[name] for name in columns}
@@ -156,9 +150,7 @@ def _stage(connection: Connection, rows: Iterable[PlannedParagraph]) -> None:
         select(staged_paragraphs.c.id).group_by(staged_paragraphs.c.id).having(func.count() > 1).limit(1)
     )
     if twice is not None:
-        raise InputError(
-            f"Two paragraphs of the book have the id {twice!r}: results could not be distinguished."
-        )
+        raise InputError(f"Two paragraphs of the book have the id {twice!r}: results could not be distinguished.")
     if connection.dialect.name != "sqlite":
         connection.execute(text(f"ANALYZE {staged_paragraphs.name}"))
     connection.commit()
@@ -196,9 +188,7 @@ def _batches(rows: Iterable[PlannedParagraph]) -> Iterator[list[dict[str, Any]]]
 def _merge(connection: Connection, job: str) -> PlanChanges:
     _compare(connection, job)
     kinds: dict[str | None, int] = dict(
-        connection.execute(
-            select(staged_paragraphs.c.kind, func.count()).group_by(staged_paragraphs.c.kind)
-        ).all()
+        connection.execute(select(staged_paragraphs.c.kind, func.count()).group_by(staged_paragraphs.c.kind)).all()
     )
     _write_changes(connection, job)
     reused = _reuse_results(connection, job)
@@ -282,9 +272,7 @@ def _reuse_results(connection: Connection, job: str) -> int:
         )
         .subquery()
     )
-    first = select(*(ranked.c["taker" if name == "paragraph" else name] for name in names)).where(
-        ranked.c.place == 1
-    )
+    first = select(*(ranked.c["taker" if name == "paragraph" else name] for name in names)).where(ranked.c.place == 1)
     connection.execute(results.insert().from_select(names, first))
     decision = select(results.c.decision).where(join_result()).correlate(paragraphs).scalar_subquery()
     done = update(paragraphs).where(

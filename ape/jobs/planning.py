@@ -105,14 +105,12 @@ def open_files(
 
     if files.source and hash_file(files.source) == hash_file(files.mt):
         raise InputError(
-            f"{files.source.name} and {files.mt.name} are the same file. Give the source and its MT.",
-            field="mt",
+            f"{files.source.name} and {files.mt.name} are the same file. Give the source and its MT.", field="mt"
         )
     mt = opened(files.mt, "mt", files.format)
     if files.source is None and not mt.bilingual:
         raise InputError(
-            f"{files.mt.name} has no source text next to the translation. Give both files, source and MT.",
-            field="mt",
+            f"{files.mt.name} has no source text next to the translation. Give both files, source and MT.", field="mt"
         )
     source = opened(files.source, "source") if files.source else None
     languages = check_languages(source, mt, source_language=source_language, target_language=target_language)
@@ -172,9 +170,7 @@ def plan_job(
     return replace(started, job=store.update(id, state=JobState.RUNNING))
 
 
-def plan_pairs(
-    store: JobStore, job: Job, pairing: Callable[[], PairSource], *, restart: bool = False
-) -> StartedJob:
+def plan_pairs(store: JobStore, job: Job, pairing: Callable[[], PairSource], *, restart: bool = False) -> StartedJob:
     """Begin the job with the paragraphs of `pairing`, or resume it; see `plan_job`."""
     try:
         known = store.job(job.id, owner=job.owner)
@@ -183,9 +179,7 @@ def plan_pairs(
     return _resume(store, known, job, pairing, restart=restart)
 
 
-def _begin_new(
-    store: JobStore, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool
-) -> StartedJob:
+def _begin_new(store: JobStore, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool) -> StartedJob:
     """Add and plan a new job; it is removed again where its book can't be paired."""
     try:
         store.add(wanted)
@@ -194,9 +188,7 @@ def _begin_new(
     return StartedJob(*_plan(store, wanted, pairing), resumed=False)
 
 
-def _resume(
-    store: JobStore, job: Job, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool
-) -> StartedJob:
+def _resume(store: JobStore, job: Job, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool) -> StartedJob:
     """Resume a job; plan it again where its files changed or planning was interrupted."""
     if not store.counts(job.id).total:
         return StartedJob(*_plan(store, wanted, pairing), resumed=False)
@@ -242,9 +234,7 @@ def _with_unpaired(job: Job, found: UnpairedCounter) -> Job:
     return replace(job, unpaired=UnpairedSource(found.count, tuple(found.first)).to_json())
 
 
-def _job(
-    opened: OpenedFiles, recipe: JobRecipe, *, id: str, output: str, name: str, owner: str, engine: str
-) -> Job:
+def _job(opened: OpenedFiles, recipe: JobRecipe, *, id: str, output: str, name: str, owner: str, engine: str) -> Job:
     files, now = opened.files, datetime.now(UTC)
     return Job(
         id=id,
@@ -288,9 +278,7 @@ def _planned(pairs: Iterable[ParagraphPair], recipe: JobRecipe) -> Iterator[Plan
 def _other_recipe(old: JobRecipe, new: JobRecipe) -> str:
     before, now = asdict(old), asdict(new)
     changed = "; ".join(
-        f"{name} was {_short(before[name])} and is {_short(now[name])}"
-        for name in before
-        if before[name] != now[name]
+        f"{name} was {_short(before[name])} and is {_short(now[name])}" for name in before if before[name] != now[name]
     )
     return (
         f"This book was begun with other settings: {changed}. Use the same settings to resume it, or restart it to "

@@ -67,12 +67,7 @@ def model_rate(connection: Connection, model: str) -> ModelRate | None:
 
 
 def select_job_paragraphs(
-    database: Database,
-    job: str,
-    *,
-    state: ParagraphState | None,
-    decision: Decision | None,
-    chapter: int | None,
+    database: Database, job: str, *, state: ParagraphState | None, decision: Decision | None, chapter: int | None
 ) -> Iterator[JobParagraph]:
     """Paragraphs in order, in batches: no transaction stays open between them."""
     query = _filtered(job, state=state, decision=decision, chapter=chapter)
@@ -86,9 +81,7 @@ def select_job_paragraphs(
         last = batch[-1]["position"]
 
 
-def _filtered(
-    job: str, *, state: ParagraphState | None, decision: Decision | None, chapter: int | None
-) -> Select[Any]:
+def _filtered(job: str, *, state: ParagraphState | None, decision: Decision | None, chapter: int | None) -> Select[Any]:
     query = select_paragraphs().where(paragraphs.c.job == job).order_by(paragraphs.c.position).limit(_BATCH)
     for column, wanted in (
         (paragraphs.c.state, state),

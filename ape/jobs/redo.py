@@ -17,9 +17,7 @@ _BATCH = 500
 _NAMED = 5
 
 
-def redo_paragraphs(
-    connection: Connection, job: str, *, ids: Sequence[str], rejected: bool, quarantined: bool
-) -> int:
+def redo_paragraphs(connection: Connection, job: str, *, ids: Sequence[str], rejected: bool, quarantined: bool) -> int:
     """Reset the paragraphs and return how many. The caller holds the lock of the job."""
     conditions: list[ColumnElement[bool]] = []
     for batch in (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)):
@@ -36,16 +34,13 @@ def redo_paragraphs(
 
 
 def _refuse_others(connection: Connection, job: str, ids: Sequence[str]) -> None:
-    query = select(paragraphs.c.id, paragraphs.c.skip).where(
-        paragraphs.c.job == job, paragraphs.c.id.in_(ids)
-    )
+    query = select(paragraphs.c.id, paragraphs.c.skip).where(paragraphs.c.job == job, paragraphs.c.id.in_(ids))
     there = dict(connection.execute(query).all())
     if unknown := [one for one in ids if one not in there]:
         raise InputError(f"The book has no paragraph {_names(unknown)}.", field="paragraphs")
     if skipped := [one for one in ids if there[one]]:
         raise InputError(
-            f"{_names(skipped)} can't be redone, because it is not edited: {there[skipped[0]]}",
-            field="paragraphs",
+            f"{_names(skipped)} can't be redone, because it is not edited: {there[skipped[0]]}", field="paragraphs"
         )
 
 
@@ -56,9 +51,7 @@ def _names(ids: Sequence[str]) -> str:
 
 def _wait_again(connection: Connection, job: str, condition: ColumnElement[bool]) -> int:
     these = and_(
-        paragraphs.c.job == job,
-        paragraphs.c.state.in_([ParagraphState.DONE, ParagraphState.QUARANTINED]),
-        condition,
+        paragraphs.c.job == job, paragraphs.c.state.in_([ParagraphState.DONE, ParagraphState.QUARANTINED]), condition
     )
     _retire(connection, these)
     waiting: dict[str, Any] = {"state": ParagraphState.WAITING, "decision": "", "reason": "", "failures": 0}

@@ -202,28 +202,18 @@ def find_finished_job(store: JobStore, id: str, request: EditBookRequest, engine
 
 def open_request(store: JobStore, id: str, request: EditBookRequest) -> OpenedFiles:
     """Open the files and check that the output may be written, before a model is loaded."""
-    opened = open_files(
-        request.files, source_language=request.source_language, target_language=request.target_language
-    )
+    opened = open_files(request.files, source_language=request.source_language, target_language=request.target_language)
     check_output_suffix(request.output, opened.mt)
     try:
         known_hash = store.job(id, owner="").output_hash
     except UnknownJob:
         known_hash = ""
-    check_output_path(
-        request.output, inputs=request.files.paths, known_hash=known_hash, overwrite=request.overwrite
-    )
+    check_output_path(request.output, inputs=request.files.paths, known_hash=known_hash, overwrite=request.overwrite)
     return opened
 
 
 async def begin_job(
-    store: JobStore,
-    opened: OpenedFiles,
-    request: EditBookRequest,
-    engine: Engine,
-    settings: Settings,
-    *,
-    id: str,
+    store: JobStore, opened: OpenedFiles, request: EditBookRequest, engine: Engine, settings: Settings, *, id: str
 ) -> StartedJob:
     """Plan the request's job with the model that the engine serves, or resume it."""
     async with engine.using(request.model) as model:
@@ -258,9 +248,7 @@ async def run_job(
     marked as failed with the reason, and EngineOutage is raised.
     """
     try:
-        state = await work_on_job(
-            store, job, engine, concurrency=concurrency, max_failures=max_failures, listen=listen
-        )
+        state = await work_on_job(store, job, engine, concurrency=concurrency, max_failures=max_failures, listen=listen)
     except EngineOutage as error:
         store.update(job.id, state=JobState.FAILED, note=str(error))
         raise
@@ -314,10 +302,7 @@ def finish_job(store: JobStore, job: Job, request: EditBookRequest) -> Job:
     """
     if job.state is JobState.DONE:
         check_output_path(
-            request.output,
-            inputs=request.files.paths,
-            known_hash=job.output_hash,
-            overwrite=request.overwrite,
+            request.output, inputs=request.files.paths, known_hash=job.output_hash, overwrite=request.overwrite
         )
         done = mark_done(store, job.id, write_output(store, job, request.output))
         if done:

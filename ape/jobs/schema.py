@@ -43,9 +43,7 @@ def _version(connection: Connection) -> str | None:
     return version
 
 
-def _refuse_strangers(
-    connection: Connection, version: str | None, name: str, revisions: Sequence[str]
-) -> None:
+def _refuse_strangers(connection: Connection, version: str | None, name: str, revisions: Sequence[str]) -> None:
     if version is not None and version not in revisions:
         raise InputError(
             f"{name} was made by a newer version (its tables are at {version}, this one knows "

@@ -28,16 +28,7 @@ from ape.jobs.schema import migrate
 from ape.jobs.tables import DatabaseTime, jobs, paragraphs, results, stretches
 from ape.passage.result import Decision, PostEdit
 
-__all__ = [
-    "ChapterCounts",
-    "JobChanges",
-    "JobCounts",
-    "JobStore",
-    "JobWorker",
-    "ModelRate",
-    "PlanChanges",
-    "Stretch",
-]
+__all__ = ["ChapterCounts", "JobChanges", "JobCounts", "JobStore", "JobWorker", "ModelRate", "PlanChanges", "Stretch"]
 
 
 class JobChanges(TypedDict, total=False):
@@ -138,9 +129,7 @@ class JobStore:
 
     # The plan.
 
-    def plan(
-        self, id: str, rows: Iterable[PlannedParagraph], *, job: Callable[[], Job] | None = None
-    ) -> PlanChanges:
+    def plan(self, id: str, rows: Iterable[PlannedParagraph], *, job: Callable[[], Job] | None = None) -> PlanChanges:
         """Store the paragraphs of the book in order: all of them or, where `rows` raises, none.
 
         `job` is called after all rows were read and stored in the same transaction, so that job and paragraphs always
@@ -153,12 +142,7 @@ class JobStore:
         return update_plan(self._database, id, rows, first=lambda connection: _keep(connection, job))
 
     def redo(
-        self,
-        id: str,
-        *,
-        paragraphs: Sequence[str] = (),
-        rejected: bool = False,
-        quarantined: bool = False,
+        self, id: str, *, paragraphs: Sequence[str] = (), rejected: bool = False, quarantined: bool = False
     ) -> int:
         """Reset paragraphs to waiting and return how many had a result or a quarantine. Old results stay as history."""
         with self._database.write_transaction() as connection:
@@ -251,9 +235,7 @@ class JobStore:
         chapter: int | None = None,
     ) -> Iterator[JobParagraph]:
         """Iterate over the paragraphs in book order, in batches."""
-        return queries.select_job_paragraphs(
-            self._database, id, state=state, decision=decision, chapter=chapter
-        )
+        return queries.select_job_paragraphs(self._database, id, state=state, decision=decision, chapter=chapter)
 
     def new_texts(self, id: str) -> NewText:
         """A callable that returns the new text of a paragraph, or None. Fast in book order."""
@@ -289,9 +271,7 @@ def _keep(connection: Connection, job: Callable[[], Job] | None) -> None:
         return
     insert = upsert(connection, jobs).values(_job_columns(job()))
     new = {column.name: insert.excluded[column.name] for column in jobs.c if column.name not in _STAYS}
-    connection.execute(
-        insert.on_conflict_do_update(index_elements=["id"], set_=new | {"updated": DatabaseTime()})
-    )
+    connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=new | {"updated": DatabaseTime()}))
 
 
 def _job_columns(job: Job) -> dict[str, Any]:

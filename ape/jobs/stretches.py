@@ -11,9 +11,7 @@ from ape.books.pairing.book_pairing import ParagraphPair
 _MAX_BATCH = 1_000
 
 
-def split_into_stretches(
-    pairs: Iterable[ParagraphPair], *, longest: int = 20
-) -> Iterator[tuple[ParagraphPair, int]]:
+def split_into_stretches(pairs: Iterable[ParagraphPair], *, longest: int = 20) -> Iterator[tuple[ParagraphPair, int]]:
     """Number the stretch of each pair.
 
     A chapter of more than `longest` paragraphs is split into parts of nearly equal length. The splits depend on the

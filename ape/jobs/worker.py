@@ -155,9 +155,7 @@ class _JobWorkers:
                 row = await self._post_edit(stretch, row, earlier.pairs)
             earlier.add(row)
 
-    async def _post_edit(
-        self, stretch: Stretch, row: JobParagraph, context: tuple[Context, ...]
-    ) -> JobParagraph:
+    async def _post_edit(self, stretch: Stretch, row: JobParagraph, context: tuple[Context, ...]) -> JobParagraph:
         """Post-edit one paragraph; after too many failures it keeps the MT and the reason."""
         segment = paragraph_segment(row, self.job.recipe, context)
         for _ in range(self.max_failures):
@@ -186,14 +184,10 @@ class _JobWorkers:
             return await self._save(stretch, row, result, time.monotonic() - began)
         raise _StretchLost
 
-    async def _save(
-        self, stretch: Stretch, row: JobParagraph, result: PostEdit, seconds: float
-    ) -> JobParagraph:
+    async def _save(self, stretch: Stretch, row: JobParagraph, result: PostEdit, seconds: float) -> JobParagraph:
         self.quarantined.clear()
         # A finished result is saved even when the task is cancelled.
-        saved = await asyncio.shield(
-            self._in_thread(self.store.save, stretch, row.planned.id, result, seconds=seconds)
-        )
+        saved = await asyncio.shield(self._in_thread(self.store.save, stretch, row.planned.id, result, seconds=seconds))
         if not saved:
             raise _StretchLost
         done = replace(row, state=ParagraphState.DONE, result=result, seconds=seconds)
@@ -223,9 +217,7 @@ class _JobWorkers:
         if not self.quarantined:
             return
         try:
-            await post_edit(
-                PROBE_SEGMENT, self.engine, options=Options(model=self.options.model, max_attempts=1)
-            )
+            await post_edit(PROBE_SEGMENT, self.engine, options=Options(model=self.options.model, max_attempts=1))
         except EngineError as error:
             raise EngineOutage(
                 f"The model server no longer answers: {error} All finished paragraphs are saved."

@@ -12,14 +12,7 @@ from ape.models.catalogue import (
 )
 from ape.models.progress import DownloadListener, DownloadProgress, ignore_progress
 from ape.models.resolver import parse_model, resolve_model
-from ape.models.store import (
-    ModelListing,
-    is_cached,
-    list_models,
-    model_location,
-    pull_model,
-    verify_model,
-)
+from ape.models.store import ModelListing, is_cached, list_models, model_location, pull_model, verify_model
 
 __all__ = [
     "CATALOGUE",

@@ -136,13 +136,9 @@ _MODELS = (
 )
 
 _TUNED = replace(
-    _MODELS[0],
-    name=TUNED_MODEL,
-    good_for="The default: smollm2-135m tuned to make only the few edits it is sure of.",
+    _MODELS[0], name=TUNED_MODEL, good_for="The default: smollm2-135m tuned to make only the few edits it is sure of."
 )
-CATALOGUE: Mapping[str, CatalogueModel] = MappingProxyType(
-    {model.name: model for model in (*_MODELS, _TUNED)}
-)
+CATALOGUE: Mapping[str, CatalogueModel] = MappingProxyType({model.name: model for model in (*_MODELS, _TUNED)})
 
 
 def find_model(name: str) -> CatalogueModel:

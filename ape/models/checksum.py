@@ -80,14 +80,10 @@ def require_gguf(path: Path) -> None:
     """Raise InputError, with a description of the path, unless it is a GGUF file."""
     try:
         if path.is_dir():
-            raise InputError(
-                f"{path} is a folder, and a model is one GGUF file. {_advice(path)}", field="model"
-            )
+            raise InputError(f"{path} is a folder, and a model is one GGUF file. {_advice(path)}", field="model")
         beginning = _beginning(path)
     except FileNotFoundError as error:
-        raise InputError(
-            f"There is no file {path} (looked for at {path.absolute()}).", field="model"
-        ) from error
+        raise InputError(f"There is no file {path} (looked for at {path.absolute()}).", field="model") from error
     except OSError as error:
         raise InputError(f"The model {path} can't be read: {error.strerror}.", field="model") from error
     if not beginning.startswith(GGUF_MAGIC):

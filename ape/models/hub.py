@@ -35,9 +35,7 @@ def describe_hub_model(model: CatalogueModel, source: HubSource) -> CatalogueMod
     return replace(model, source=replace(source, file=name), size=size, sha256=sha256)
 
 
-def download_from_hub(
-    model: CatalogueModel, source: HubSource, *, into: Path, progress: DownloadListener
-) -> Path:
+def download_from_hub(model: CatalogueModel, source: HubSource, *, into: Path, progress: DownloadListener) -> Path:
     """Download the file into a folder, or copy it from the hub's own cache."""
     library = _library(source)
     what = f"Downloading {source.repository}:{source.file}"
@@ -46,9 +44,7 @@ def download_from_hub(
         _translate_errors(library, source),
         _silent(library),
     ):
-        path = library.hf_hub_download(
-            source.repository, source.file, revision=source.revision, local_dir=into
-        )
+        path = library.hf_hub_download(source.repository, source.file, revision=source.revision, local_dir=into)
     return Path(path)
 
 
@@ -129,9 +125,7 @@ def _translate_errors(library: ModuleType, source: HubSource) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
             raise
-        raise ModelError(
-            f"{_describe_error(library.errors, source, error)}{_manual_download_hint(source)}"
-        ) from error
+        raise ModelError(f"{_describe_error(library.errors, source, error)}{_manual_download_hint(source)}") from error
 
 
 def _describe_error(errors: ModuleType, source: HubSource, error: Exception) -> str:

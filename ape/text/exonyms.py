@@ -109,9 +109,7 @@ _MIN_STEM_SHARE = 0.4
 @lru_cache(maxsize=1)
 def _stems() -> dict[str, int]:
     return {
-        _without_accents(stem): line
-        for line, text in enumerate(_GROUPS.strip().splitlines())
-        for stem in text.split()
+        _without_accents(stem): line for line, text in enumerate(_GROUPS.strip().splitlines()) for stem in text.split()
     }
 
 

@@ -21,12 +21,7 @@ QUOTES = frozenset("\"'“”‘’«»„‹›「」『』")
 
 _ELIDING = ("fr", "it")
 _UNSPACED = ("zh", "ja")
-_CONTRACTED = {
-    "can't": ("can", "not"),
-    "cannot": ("can", "not"),
-    "shan't": ("shall", "not"),
-    "won't": ("will", "not"),
-}
+_CONTRACTED = {"can't": ("can", "not"), "cannot": ("can", "not"), "shan't": ("shall", "not"), "won't": ("will", "not")}
 
 
 @dataclass(frozen=True, slots=True)

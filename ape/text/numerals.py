@@ -21,9 +21,7 @@ _DIGITS = re.compile(
 )
 _INNER_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009 ](?=\d)")
 _ROW = re.compile(r"\d+")
-_ROMAN = regex.compile(
-    r"\b(?=[IVXLCМХ]{2,}\b)[MМ]{0,3}(?:C[MD]|D?C{0,3})(?:[XХ][CL]|L?[XХ]{0,3})(?:I[XХV]|V?I{0,3})\b"
-)
+_ROMAN = regex.compile(r"\b(?=[IVXLCМХ]{2,}\b)[MМ]{0,3}(?:C[MD]|D?C{0,3})(?:[XХ][CL]|L?[XХ]{0,3})(?:I[XХV]|V?I{0,3})\b")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "Х": 10, "L": 50, "C": 100, "D": 500, "M": 1000, "М": 1000}
 _HAN = re.compile(r"[〇零一二两兩三四五六七八九十百千万萬亿億]+")
 _HAN_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
@@ -163,9 +161,7 @@ def find_numbers(text: str, language: str) -> TextNumbers:
 
 
 def _number(surface: str) -> Number:
-    plain = (
-        surface if surface.isascii() else "".join(str(unicodedata.decimal(sign, sign)) for sign in surface)
-    )
+    plain = surface if surface.isascii() else "".join(str(unicodedata.decimal(sign, sign)) for sign in surface)
     return Number(surface=surface, parts=tuple(_ROW.findall(_INNER_SPACE.sub("", plain))))
 
 

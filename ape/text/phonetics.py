@@ -24,11 +24,7 @@ _CYRILLIC = dict(
     )
 )
 _GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρσςτυφχψω",
-        "a v g d e z i th i k l m n x o p r s s t i f kh ps o".split(),
-        strict=True,
-    )
+    zip("αβγδεζηθικλμνξοπρσςτυφχψω", "a v g d e z i th i k l m n x o p r s s t i f kh ps o".split(), strict=True)
 )
 _ARABIC = dict(
     zip(
@@ -38,11 +34,7 @@ _ARABIC = dict(
     )
 )
 _HEBREW = dict(
-    zip(
-        "אבגדהוזחטיכךלמםנןסעפףצץקרשת",
-        "a b g d h v z h t i k k l m m n n s a p p ts ts k r sh t".split(),
-        strict=True,
-    )
+    zip("אבגדהוזחטיכךלמםנןסעפףצץקרשת", "a b g d h v z h t i k k l m m n n s a p p ts ts k r sh t".split(), strict=True)
 )
 _TABLE = str.maketrans(_CYRILLIC | _GREEK | _ARABIC | _HEBREW)
 # Spellings of one sound in different languages, longest first.

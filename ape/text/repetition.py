@@ -64,26 +64,18 @@ def find_added_loops(text: str, source: str) -> list[Loop]:
     if not found or find_loops(source) or _REPEATED_SYLLABLE.search(source.lower()):
         return []
     doubled = _DOUBLED_SYLLABLE.search(source.lower()) is not None
-    return [
-        loop for loop in found if loop.period > 1 or loop.rounds >= _MIN_ROUNDS_AFTER_DOUBLING or not doubled
-    ]
+    return [loop for loop in found if loop.period > 1 or loop.rounds >= _MIN_ROUNDS_AFTER_DOUBLING or not doubled]
 
 
 def find_loops(text: str) -> list[Loop]:
     """Find the loops of enough rounds, from left to right, without overlap; the longest from each word."""
     spans = word_spans(text)
     words = [text[start:end].lower() for start, end in spans]
-    runs = {
-        period: _runs(words, period) for period in range(1, min(_MAX_PERIOD, len(words) // MIN_ROUNDS) + 1)
-    }
+    runs = {period: _runs(words, period) for period in range(1, min(_MAX_PERIOD, len(words) // MIN_ROUNDS) + 1)}
     found: list[Loop] = []
     index = 0
     while index < len(words):
-        begun = [
-            (same[index] + period, -period)
-            for period, same in runs.items()
-            if same[index] >= _min_run(period)
-        ]
+        begun = [(same[index] + period, -period) for period, same in runs.items() if same[index] >= _min_run(period)]
         if not begun:
             index += 1
             continue

@@ -152,5 +152,5 @@ ORDINARY = {
              women children man woman boy girl life time love death god god's night day morning evening
              let come go look listen take give get make tell say wait stop stand sit think keep sir madam
              father mother brother sister dear thanks thank poor nobody everybody away far deep high low
-             half none nearly almost quite rather too inside outside""",
+             half none nearly almost quite rather too inside outside"""
 }

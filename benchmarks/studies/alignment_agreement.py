@@ -136,14 +136,10 @@ def measure_agreement(
         raise InputError(f"{aligned.name} has {len(theirs):,} paragraphs, and the source {len(source):,}.")
     if first:
         source, mt, theirs = source[:first], mt[:first], theirs[:first]
-        texts = {
-            name: _truncate_to(text, [one["human"][name] for one in theirs]) for name, text in texts.items()
-        }
+        texts = {name: _truncate_to(text, [one["human"][name] for one in theirs]) for name, text in texts.items()}
     ours = align_book(source, mt, texts, encoder=encoder, progress=progress)
     return [
-        compare_alignments(
-            name, texts[name], [one.human[name] for one in ours], [one["human"][name] for one in theirs]
-        )
+        compare_alignments(name, texts[name], [one.human[name] for one in ours], [one["human"][name] for one in theirs])
         for name in names
     ]
 
@@ -152,9 +148,7 @@ def _truncate_to(text: Sequence[str], theirs: Sequence[str]) -> list[str]:
     """The paragraphs of a translation up to the end of the last of theirs."""
     ends = accumulate(len(_letters(paragraph)) for paragraph in text)
     last = _spans(theirs, _letters("".join(text)), "the translation")[-1][1]
-    return [
-        paragraph for paragraph, end in zip(text, ends, strict=True) if end - len(_letters(paragraph)) < last
-    ]
+    return [paragraph for paragraph, end in zip(text, ends, strict=True) if end - len(_letters(paragraph)) < last]
 
 
 def _only_file(folder: Path, ending: str) -> Path:
@@ -185,9 +179,7 @@ def _join_numbers(paragraphs: Sequence[int]) -> str:
 
 def main() -> int:
     """Print the agreement of each translation, and all disagreements by kind."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.studies.alignment_agreement", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.alignment_agreement", description=__doc__)
     parser.add_argument("aligned", type=Path)
     parser.add_argument("raw_dir", type=Path)
     parser.add_argument("--first", type=int, metavar="N", help="compare only the first N paragraphs")

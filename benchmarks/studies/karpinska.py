@@ -86,9 +86,7 @@ def _document(rows: Sequence[Mapping[str, Any]], item: str) -> Document:
     return Document(item, outputs, ((first["target"],),), (first["source"],), first["book"])
 
 
-def score_versions(
-    metric: Metric, corpora: Sequence[Corpus]
-) -> tuple[dict[tuple[str, str], float], str] | Unmeasured:
+def score_versions(metric: Metric, corpora: Sequence[Corpus]) -> tuple[dict[tuple[str, str], float], str] | Unmeasured:
     """Scores by (passage, version) where the metric has one, and its signature; or why there are none."""
     scores: dict[tuple[str, str], float] = {}
     signature = ""
@@ -159,9 +157,7 @@ def _percent(found: ConfidenceInterval | Unmeasured) -> str:
 
 
 def _number(found: ConfidenceInterval | Unmeasured) -> str:
-    return (
-        "n/a" if isinstance(found, Unmeasured) else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
-    )
+    return "n/a" if isinstance(found, Unmeasured) else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 
 def main() -> None:

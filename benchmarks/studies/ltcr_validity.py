@@ -46,9 +46,7 @@ def add_corrupted_system(
         for chain in annotated[document.id].chains:
             for segment, _ in chain.places:
                 if chance.random() < rate:
-                    lines[segment] = _replace_rendering(
-                        lines[segment], chain.translation, chance.choice(renderings)
-                    )
+                    lines[segment] = _replace_rendering(lines[segment], chain.translation, chance.choice(renderings))
         texts.append(lines)
     return corpus.with_system("corrupted", texts)
 
@@ -77,9 +75,7 @@ def format_counts(name: str, counted: MetricCounts | Unmeasured) -> Iterable[str
 
 def main() -> None:
     """Print all scores."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--samplers", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
@@ -90,9 +86,7 @@ def main() -> None:
     linked = Ltcr(annotated=annotated, aligner=aligner)
     for system in corpus.systems:
         _print_now(
-            *format_counts(
-                f"L-Anno, {system}, as annotated", replace(linked, read="annotation").count(corpus, system)
-            )
+            *format_counts(f"L-Anno, {system}, as annotated", replace(linked, read="annotation").count(corpus, system))
         )
         _print_now(*format_counts(f"L-Anno, {system}, as linked", linked.count(corpus, system)))
         _print_now(*format_counts(f"L-All, {system}", Ltcr(aligner=aligner).count(corpus, system)))

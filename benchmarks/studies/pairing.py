@@ -18,13 +18,7 @@ from statistics import fmean
 from typing import BinaryIO
 
 from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
-from ape.books.pairing.book_pairing import (
-    DOUBTFUL_CONFIDENCE,
-    BookLanguages,
-    BookPairing,
-    ParagraphPair,
-    pair_books,
-)
+from ape.books.pairing.book_pairing import DOUBTFUL_CONFIDENCE, BookLanguages, BookPairing, ParagraphPair, pair_books
 from ape.text import sentences
 from benchmarks.studies.corpora import candide_rows, fiction_rows, mlqe_rows
 
@@ -89,9 +83,7 @@ class PairOutcome:
 Chapters = Sequence[tuple[Sequence[str], Sequence[str]]]
 
 
-def disturb(
-    texts: Sequence[str], *, chance: random.Random, rate: float, first: int = 0
-) -> list[DisturbedParagraph]:
+def disturb(texts: Sequence[str], *, chance: random.Random, rate: float, first: int = 0) -> list[DisturbedParagraph]:
     """Merge, cut or drop a share `rate` of the paragraphs, numbered from `first`."""
     lines: list[DisturbedParagraph] = []
     place = 0
@@ -112,9 +104,7 @@ def disturb(
     return lines
 
 
-def pair_disturbed(
-    chapters: Chapters, languages: BookLanguages, *, rate: float, seed: int = 1
-) -> list[PairOutcome]:
+def pair_disturbed(chapters: Chapters, languages: BookLanguages, *, rate: float, seed: int = 1) -> list[PairOutcome]:
     """Disturb both sides of a book, pair them, and score every MT paragraph that has or was given a source."""
     chance = random.Random(seed)  # a seeded sample, not a secret
     starts = list(accumulate((len(source) for source, _ in chapters), initial=0))
@@ -135,9 +125,7 @@ def _book(name: str, chapters: Sequence[Sequence[DisturbedParagraph]]) -> Memory
 
 def _by_id(name: str, chapters: Sequence[Sequence[DisturbedParagraph]]) -> dict[str, DisturbedParagraph]:
     lines = [line for chapter in chapters for line in chapter]
-    return {
-        paragraph.id: line for paragraph, line in zip(_book(name, chapters).paragraphs(), lines, strict=True)
-    }
+    return {paragraph.id: line for paragraph, line in zip(_book(name, chapters).paragraphs(), lines, strict=True)}
 
 
 def _scored(
@@ -155,9 +143,7 @@ def _scored(
         line = mt[pair.id]
         wanted = list(dict.fromkeys(name for number in sorted(line.lines) for name in having.get(number, ())))
         if wanted or pair.source:
-            right = wanted == list(pair.source_ids) and _well_cut(
-                pair, line, [source[name] for name in wanted], texts
-            )
+            right = wanted == list(pair.source_ids) and _well_cut(pair, line, [source[name] for name in wanted], texts)
             yield PairOutcome(pair.confidence, right, bool(pair.source))
 
 
@@ -169,9 +155,7 @@ def _well_cut(
         return True
     there = frozenset().union(*(source.lines for source in sources))
     expected = " ".join(texts[number] for number in sorted(line.lines & there))
-    return pair.source.split() == expected.split() or "".join(pair.source.split()) == "".join(
-        expected.split()
-    )
+    return pair.source.split() == expected.split() or "".join(pair.source.split()) == "".join(expected.split())
 
 
 # --- real texts --------------------------------------------------------------------------------------------------
@@ -179,9 +163,7 @@ def _well_cut(
 
 def read_fiction(data: Path, system: str = "") -> list[tuple[list[str], list[str]]]:
     """Chapters of the web novels: Chinese with the English reference or a system's output."""
-    return [
-        (row["source"], row["systems"][system] if system else row["reference"]) for row in fiction_rows(data)
-    ]
+    return [(row["source"], row["systems"][system] if system else row["reference"]) for row in fiction_rows(data)]
 
 
 def read_candide(data: Path) -> list[tuple[list[str], list[str]]]:
@@ -207,9 +189,7 @@ def pair_translation(data: Path, translation: str) -> list[PairOutcome]:
     for pair in pairing.pairs():
         known = {f"french/0#{row['i']}" for row in rows if pair.mt in row["human"][translation]}
         if known:
-            scored.append(
-                PairOutcome(pair.confidence, not known.isdisjoint(pair.source_ids), bool(pair.source))
-            )
+            scored.append(PairOutcome(pair.confidence, not known.isdisjoint(pair.source_ids), bool(pair.source)))
     return scored
 
 
@@ -239,9 +219,7 @@ def format_calibration(scored: Sequence[PairOutcome]) -> Iterator[str]:
 
 def main() -> None:
     """Print all tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

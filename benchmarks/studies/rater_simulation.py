@@ -41,10 +41,7 @@ def measure_flag_rates(
             flagged[behaviour] += bool(rater.flagged)
             by[behaviour].update(one.check for one in rater.checks if one.flagged)
     number = Counter(behaviours)
-    return {
-        behaviour: (flagged[behaviour] / (rounds * number[behaviour]), by[behaviour])
-        for behaviour in BEHAVIOURS
-    }
+    return {behaviour: (flagged[behaviour] / (rounds * number[behaviour]), by[behaviour]) for behaviour in BEHAVIOURS}
 
 
 def coverage_without_flagged(

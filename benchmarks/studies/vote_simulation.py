@@ -84,9 +84,7 @@ def _simulate_vote(item: str, rater: str, *, swapped: bool, tied: bool, won: boo
     return Vote(item, rater, one, other, choice)
 
 
-def check_rate_intervals(
-    settings: Iterable[VoteSetting], *, rounds: int, seed: int
-) -> Iterator[PromiseCheck]:
+def check_rate_intervals(settings: Iterable[VoteSetting], *, rounds: int, seed: int) -> Iterator[PromiseCheck]:
     """Check every interval and test of a rate in each setting."""
     for setting in settings:
         chance = np.random.default_rng(seed)
@@ -94,15 +92,11 @@ def check_rate_intervals(
         covered: Counter[str] = Counter()
         rejected: Counter[str] = Counter()
         for _ in range(rounds):
-            for name, bounds, truth, p_value in _intervals_and_tests(
-                setting, simulate_votes(setting, chance)
-            ):
+            for name, bounds, truth, p_value in _intervals_and_tests(setting, simulate_votes(setting, chance)):
                 covered[name] += bounds.low <= truth <= bounds.high
                 rejected[name] += p_value < 0.05
         for name in covered:
-            yield PromiseCheck(
-                name, setting, covered[name] / rounds, rejected[name] / rounds, rounds, exact.get(name)
-            )
+            yield PromiseCheck(name, setting, covered[name] / rounds, rejected[name] / rounds, rounds, exact.get(name))
 
 
 def exact_coverage(setting: VoteSetting) -> dict[str, float]:
@@ -131,10 +125,7 @@ def _intervals_and_tests(
 ) -> Iterator[tuple[str, ProportionBounds, float, float]]:
     """Name, interval, true rate and p-value of each method."""
     halves = setting.rate * (1 - setting.ties) + setting.ties / 2
-    handlings: tuple[tuple[TieHandling, float], ...] = (
-        ("left out", setting.rate),
-        ("half a win each", halves),
-    )
+    handlings: tuple[tuple[TieHandling, float], ...] = (("left out", setting.rate), ("half a win each", halves))
     for handling, truth in handlings if setting.ties else handlings[:1]:
         found = measure_preference(votes, "x", "y", ties=handling)
         assert isinstance(found, Preference)
@@ -173,9 +164,7 @@ def check_strength_intervals(
     target = _expected_strengths(truth, ties)
     held = total = 0
     for number in range(rounds):
-        own = [
-            _simulate_pair_vote(at, pairs[at % len(pairs)], truth, names, ties, chance) for at in range(votes)
-        ]
+        own = [_simulate_pair_vote(at, pairs[at % len(pairs)], truth, names, ties, chance) for at in range(votes)]
         found = bradley_terry(own, samples=samples, seed=number)
         assert isinstance(found, BradleyTerry)
         for one in found.strengths:
@@ -221,12 +210,7 @@ def vote_settings() -> Iterator[VoteSetting]:
 def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.vote_simulation", description=__doc__)
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=ROUNDS,
-        help="number of rounds; fewer for strengths and raters",
-    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="number of rounds; fewer for strengths and raters")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     for table in (_print_rates, _print_looks, _print_strengths, _print_raters):
@@ -270,9 +254,7 @@ def _print_raters(rounds: int, seed: int) -> Iterator[str]:
         yield f"{behaviour:<7}  {_share(share)}  {', '.join(f'{check} {count}' for check, count in by.most_common())}"
     yield "\nsix honest raters and three cheats: true rate, covered by all votes, covered without the flagged"
     for rate in TRUE_RATES:
-        yield "  ".join(
-            [f"{rate:4.2f}", *map(_share, coverage_without_flagged(rate, rounds=rounds // 4, seed=seed))]
-        )
+        yield "  ".join([f"{rate:4.2f}", *map(_share, coverage_without_flagged(rate, rounds=rounds // 4, seed=seed))])
 
 
 def _share(value: float) -> str:

@@ -23,9 +23,7 @@ def main() -> None:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">\n'
     )
     out("<title>The five data paths: passage, book, training, service, evaluation</title>\n")
-    out(
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-    )
+    out('<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">')
     out('<path d="M0,0L8,4L0,8z" fill="#607d8b"/></marker></defs>\n')
     out(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>\n')
     for row, (name, steps) in enumerate(PATHS):

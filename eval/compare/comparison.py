@@ -13,12 +13,7 @@ from eval.compare.comparison_set import DO_NOTHING, ComparisonSet
 from eval.compare.system import System, do_nothing_system, identical_systems
 from eval.compare.wins import PairwiseTest, SystemWins, WinMatrix, pairwise_tests, win_matrix
 from eval.metrics.metric import Metric
-from eval.metrics.scoring import (
-    EvaluationResults,
-    ResamplingOptions,
-    measure_systems,
-    segment_scores,
-)
+from eval.metrics.scoring import EvaluationResults, ResamplingOptions, measure_systems, segment_scores
 from eval.statistics.counts import MetricCounts
 from eval.statistics.paired_tests import DEFAULT_SAMPLES, MIN_RESAMPLING_UNITS, PairedComparison
 
@@ -70,9 +65,7 @@ class SystemComparison:
     def by_paragraph(self, metric: str) -> dict[str, list[float | None]]:
         """Scores of every paragraph by system; empty for metrics without paragraph scores."""
         corpus, counted = self.results.corpus, self.results.counted.get(metric, {})
-        places = [
-            (number, at) for number, document in enumerate(corpus.documents) for at in range(len(document))
-        ]
+        places = [(number, at) for number, document in enumerate(corpus.documents) for at in range(len(document))]
         by_system = {}
         for name, counts in counted.items():
             scores = segment_scores(corpus, name, counts) if isinstance(counts, MetricCounts) else {}
@@ -157,9 +150,7 @@ def compare_systems(
 
 def _resampling(tests: ComparisonResampling, documents: int) -> ResamplingOptions:
     by = tests.by or ("document" if documents >= MIN_RESAMPLING_UNITS else "segment")
-    return ResamplingOptions(
-        "document" if by == "document" else "segment", DO_NOTHING, tests.samples, tests.seed
-    )
+    return ResamplingOptions("document" if by == "document" else "segment", DO_NOTHING, tests.samples, tests.seed)
 
 
 def _rates(data: ComparisonSet, system: System) -> list[float]:

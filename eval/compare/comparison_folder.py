@@ -24,9 +24,7 @@ JOB_DATABASE, OUTPUTS_FILE, RESULTS_FILE = "work.sqlite", "outputs.jsonl", "resu
 MANIFEST_FILE, REPORT_FILE = "manifest.json", "report.html"
 
 
-def prepare_folder(
-    folder: Path, data: ComparisonSet, systems: Iterable[str], *, replace: bool = False
-) -> None:
+def prepare_folder(folder: Path, data: ComparisonSet, systems: Iterable[str], *, replace: bool = False) -> None:
     """Create the folder, or check that it belongs to this comparison.
 
     Raises Conflict for another comparison, and for a finished one with other systems unless `replace`.
@@ -111,9 +109,7 @@ def _rows(compared: SystemComparison) -> Iterator[dict[str, Any]]:
                 "book": document.book,
                 "references": [texts[place] for texts in document.references],
                 "systems": {name: outcome.text for name, outcome in outcomes.items()},
-                "decisions": {
-                    name: str(outcome.decision) for name, outcome in outcomes.items() if name != DO_NOTHING
-                },
+                "decisions": {name: str(outcome.decision) for name, outcome in outcomes.items() if name != DO_NOTHING},
                 "findings": {
                     name: [asdict(finding) for finding in outcome.findings]
                     for name, outcome in outcomes.items()

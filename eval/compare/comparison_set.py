@@ -38,9 +38,7 @@ class ComparisonSet:
     def ids(self) -> tuple[str, ...]:
         """Id of every paragraph: its document and its number there."""
         return tuple(
-            f"{document.id}:{place + 1}"
-            for document in self.corpus.documents
-            for place in range(len(document))
+            f"{document.id}:{place + 1}" for document in self.corpus.documents for place in range(len(document))
         )
 
     @property
@@ -60,11 +58,7 @@ def build_comparison_set(corpus: Corpus, mt: str = "", *, added: Collection[str]
 
     Systems `added` to the set are never the MT unless named.
     """
-    name = (
-        mt
-        if mt in corpus.systems
-        else _find_mt([system for system in corpus.systems if system not in added], mt)
-    )
+    name = mt if mt in corpus.systems else _find_mt([system for system in corpus.systems if system not in added], mt)
     documents = tuple(replace(one, outputs={DO_NOTHING: one.outputs[name]}) for one in corpus.documents)
     others = {other: system_texts(corpus, other) for other in corpus.systems if other != name}
     return ComparisonSet(replace(corpus, documents=documents), others, name)

@@ -19,9 +19,7 @@ from eval.compare.system import System
 _PACKAGES = ("ape-books", "numpy", "scipy", "sacrebleu", "rapidfuzz", "spacy", "xllamacpp", "openai")
 
 
-def build_manifest(
-    compared: SystemComparison, *, command: Sequence[str], files: Sequence[Path]
-) -> dict[str, Any]:
+def build_manifest(compared: SystemComparison, *, command: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
     """Content of manifest.json. `files` are the inputs of the set and ready outputs."""
     corpus = compared.data.corpus
     return {

@@ -13,18 +13,12 @@ from eval.statistics.counts import Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 
 
-def metric_agreements(
-    compared: SystemComparison, votes: Sequence[Vote], *, seed: int
-) -> dict[str, dict[str, Any]]:
+def metric_agreements(compared: SystemComparison, votes: Sequence[Vote], *, seed: int) -> dict[str, dict[str, Any]]:
     """Agreement by metric, for JSON. The items of votes are paragraph ids of the set."""
-    return {
-        metric.name: _agreement(compared, metric, votes, seed=seed) for metric in compared.results.metrics
-    }
+    return {metric.name: _agreement(compared, metric, votes, seed=seed) for metric in compared.results.metrics}
 
 
-def _agreement(
-    compared: SystemComparison, metric: Metric, votes: Sequence[Vote], *, seed: int
-) -> dict[str, Any]:
+def _agreement(compared: SystemComparison, metric: Metric, votes: Sequence[Vote], *, seed: int) -> dict[str, Any]:
     scores = {
         (paragraph, system): value
         for system, values in compared.by_paragraph(metric.name).items()

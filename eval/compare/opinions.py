@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from eval.judge import JudgePair, PairJudgements
 
 UNCHECKED_VOTES_NOTE = (
-    "The votes name systems but not texts: without their trial "
-    "it is not known whether raters read these texts."
+    "The votes name systems but not texts: without their trial it is not known whether raters read these texts."
 )
 
 
@@ -91,9 +90,7 @@ class OpinionSources:
         known = {*names, SHUFFLED_SYSTEM}
         votes = [vote for vote in all_votes if {vote.first, vote.second} <= known]
         if not select_pair_votes(votes):
-            raise InputError(
-                f"{self.votes.name} has no vote between two of these: {', '.join(names)}.", field="votes"
-            )
+            raise InputError(f"{self.votes.name} has no vote between two of these: {', '.join(names)}.", field="votes")
         return votes
 
 
@@ -177,9 +174,7 @@ def sample_judge_pairs(compared: SystemComparison, *, items: int, seed: int) -> 
     ids, texts = compared.data.ids, [system.texts for system in compared.systems]
     differing = [name for name, own in zip(ids, zip(*texts, strict=True), strict=True) if len(set(own)) > 1]
     if not differing:
-        raise InputError(
-            "All systems have the same text everywhere: there is nothing to judge.", field="judge"
-        )
+        raise InputError("All systems have the same text everywhere: there is nothing to judge.", field="judge")
     chosen = set(random.Random(seed).sample(differing, min(items, len(differing))))  # noqa: S311
     couples = list(combinations(compared.names, 2))
     pairs = pairs_from_corpus(compared.results.corpus, couples)

@@ -39,9 +39,7 @@ def compressed_json(values: Any) -> str:
 def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
     """Index of all paragraphs without their texts."""
     corpus = compared.data.corpus
-    decisions = list(
-        dict.fromkeys(str(outcome.decision) for system in compared.systems for outcome in system.outcomes)
-    )
+    decisions = list(dict.fromkeys(str(outcome.decision) for system in compared.systems for outcome in system.outcomes))
     code = {name: str(number) for number, name in enumerate(decisions)}
     columns = [[code[str(outcome.decision)] for outcome in system.outcomes] for system in compared.systems]
     return {
@@ -85,9 +83,7 @@ def _paragraphs(compared: SystemComparison) -> Iterator[dict[str, Any]]:
             if document.sources:
                 values["source"] = document.sources[place]
             if scores:
-                values["scores"] = [
-                    _rounded(scores[name][at]) if name in scores else None for name in compared.names
-                ]
+                values["scores"] = [_rounded(scores[name][at]) if name in scores else None for name in compared.names]
             if findings := _findings(compared.systems, at):
                 values["findings"] = findings
             yield values
@@ -119,10 +115,7 @@ def edit_pieces(mt: str, text: str, language: str) -> list[Any]:
 def _findings(systems: Sequence[System], at: int) -> dict[int, list[list[str]]]:
     """Findings by system number."""
     return {
-        number: [
-            [finding.guard, str(finding.severity), finding.message]
-            for finding in system.outcomes[at].findings
-        ]
+        number: [[finding.guard, str(finding.severity), finding.message] for finding in system.outcomes[at].findings]
         for number, system in enumerate(systems)
         if system.outcomes[at].findings
     }

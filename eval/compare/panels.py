@@ -74,9 +74,7 @@ def summarise_systems(compared: SystemComparison) -> list[SystemSummary]:
         rates = compared.rates[system.name]
         verdict = "same" if system.name in same else _verdict(known, corrected)
         changed = sum(rate > 0 for rate in rates)
-        summaries.append(
-            SystemSummary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates))
-        )
+        summaries.append(SystemSummary(system.name, verdict, known, corrected, fmean(rates), changed, len(rates)))
     return summaries
 
 

@@ -119,10 +119,7 @@ def _labels(heights: Sequence[float]) -> list[float]:
 
 def chapter_gain_plot(scores: Mapping[str, Mapping[str, float | None]]) -> ChapterGainPlot | None:
     """Lay out the gains by system and chapter; None for fewer than two chapters."""
-    known = {
-        system: {name: one for name, one in found.items() if one is not None}
-        for system, found in scores.items()
-    }
+    known = {system: {name: one for name, one in found.items() if one is not None} for system, found in scores.items()}
     every = [one for found in known.values() for one in found.values()]
     if max((len(found) for found in known.values()), default=0) < 2:
         return None

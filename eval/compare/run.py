@@ -21,13 +21,7 @@ from ape.settings import Settings, load_settings
 from eval.compare.comparison import ComparisonResampling
 from eval.compare.comparison_folder import JOB_DATABASE, prepare_folder
 from eval.compare.comparison_set import ComparisonSet, build_comparison_set
-from eval.compare.model_job import (
-    begin_model_job,
-    find_finished_job,
-    require_sources,
-    system_from_job,
-    system_job_id,
-)
+from eval.compare.model_job import begin_model_job, find_finished_job, require_sources, system_from_job, system_job_id
 from eval.compare.opinions import LoadedOpinions, OpinionSources
 from eval.compare.saved_comparison import merge_saved_comparisons, read_saved_comparison
 from eval.compare.set_reader import ComparisonInputs, read_comparison_set, read_ready_systems
@@ -95,9 +89,7 @@ def plan_comparison(request: CompareRequest, *, report: Callable[[str], None]) -
     return plan
 
 
-def run_models(
-    plan: PlannedComparison, request: CompareRequest, progress: ComparisonProgress
-) -> list[System]:
+def run_models(plan: PlannedComparison, request: CompareRequest, progress: ComparisonProgress) -> list[System]:
     """Run or resume the models one by one; return all systems in order."""
     systems = dict(plan.ready)
     if plan.models:
@@ -143,9 +135,7 @@ def _plan_merge(request: CompareRequest, metrics: Sequence[Metric]) -> PlannedCo
     return PlannedComparison(data, list(ready), ready, (), metrics, opinions, request.opinions.files)
 
 
-def _read_set(
-    request: CompareRequest, specs: Sequence[SystemSpec], report: Callable[[str], None]
-) -> ComparisonSet:
+def _read_set(request: CompareRequest, specs: Sequence[SystemSpec], report: Callable[[str], None]) -> ComparisonSet:
     from eval.corpus.job_reader import MT_SYSTEM, read_jobs
 
     inputs = request.inputs
@@ -162,11 +152,7 @@ def _read_set(
 
 
 def _run_model(
-    store: JobStore,
-    data: ComparisonSet,
-    model: ModelSystemSpec,
-    request: CompareRequest,
-    progress: ComparisonProgress,
+    store: JobStore, data: ComparisonSet, model: ModelSystemSpec, request: CompareRequest, progress: ComparisonProgress
 ) -> System:
     progress.fetch_model(model.settings)
     job = find_finished_job(store, model, request.recipe)
@@ -178,11 +164,7 @@ def _run_model(
 
 
 async def _run_job(
-    store: JobStore,
-    data: ComparisonSet,
-    model: ModelSystemSpec,
-    request: CompareRequest,
-    progress: ComparisonProgress,
+    store: JobStore, data: ComparisonSet, model: ModelSystemSpec, request: CompareRequest, progress: ComparisonProgress
 ) -> Job:
     opened = open_book_engine(model.settings, concurrency=request.concurrency, report=progress.report)
     async with opened as engine:
@@ -194,12 +176,7 @@ async def _run_job(
         try:
             with progress.follow_job(store, job) as listen:
                 job = await run_job(
-                    store,
-                    job,
-                    engine,
-                    concurrency=concurrency,
-                    max_failures=request.max_failures,
-                    listen=listen,
+                    store, job, engine, concurrency=concurrency, max_failures=request.max_failures, listen=listen
                 )
         except EngineOutage as error:
             raise EngineOutage(f"{model.name}: {error} Run the comparison again to resume it.") from error

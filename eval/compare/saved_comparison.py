@@ -41,9 +41,7 @@ def read_saved_comparison(folder: Path) -> SavedComparison:
         raise InputError(f"{folder / OUTPUTS_FILE} was modified after the comparison.", field="runs")
     rows = list(_rows(folder / OUTPUTS_FILE))
     systems = tuple(_system(entry, rows) for entry in manifest["systems"] if entry["name"] != DO_NOTHING)
-    return SavedComparison(
-        folder, replace(data, others={}, mt=origin["mt"]), systems, tuple(manifest["metrics"])
-    )
+    return SavedComparison(folder, replace(data, others={}, mt=origin["mt"]), systems, tuple(manifest["metrics"]))
 
 
 def merge_saved_comparisons(runs: Sequence[SavedComparison]) -> tuple[ComparisonSet, list[System]]:
@@ -99,9 +97,7 @@ def _system(entry: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Syst
     name = entry["name"]
     outcomes = tuple(
         ParagraphOutcome(
-            row["systems"][name],
-            row["decisions"][name],
-            tuple(map(_finding, row["findings"].get(name, ()))),
+            row["systems"][name], row["decisions"][name], tuple(map(_finding, row["findings"].get(name, ())))
         )
         for row in rows
     )

@@ -34,16 +34,12 @@ class ComparisonInputs:
         return files + [spec.path for spec in specs if isinstance(spec, OutputFileSpec)]
 
 
-def read_comparison_set(
-    given: ComparisonInputs, specs: Sequence[SystemSpec], rules: CorpusRules
-) -> ComparisonSet:
+def read_comparison_set(given: ComparisonInputs, specs: Sequence[SystemSpec], rules: CorpusRules) -> ComparisonSet:
     """Read the set, with the ready outputs of text files among its systems."""
     for path in given.files(specs):
         if not path.is_file():
             raise InputError(f"There is no file {path}.", field="path")
-    systems = {
-        spec.name: spec.path for spec in specs if isinstance(spec, OutputFileSpec) and not _is_json(spec.path)
-    }
+    systems = {spec.name: spec.path for spec in specs if isinstance(spec, OutputFileSpec) and not _is_json(spec.path)}
     mt = given.mt
     if mt.startswith("@"):
         systems, mt = {DO_NOTHING: Path(mt[1:]), **systems}, DO_NOTHING

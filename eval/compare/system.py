@@ -47,10 +47,7 @@ class System:
         counts: dict[str, Counter[str]] = {}
         for outcome in self.outcomes:
             # The worst severity overwrites the others, so that a paragraph counts once.
-            worst = {
-                finding.guard: str(finding.severity)
-                for finding in sorted(outcome.findings, key=_is_rejection)
-            }
+            worst = {finding.guard: str(finding.severity) for finding in sorted(outcome.findings, key=_is_rejection)}
             for guard, severity in worst.items():
                 counts.setdefault(guard, Counter())[severity] += 1
         order = sorted(counts, key=lambda guard: (-counts[guard].total(), guard))
@@ -86,9 +83,7 @@ def system_from_set(name: str, system: str, data: ComparisonSet) -> System:
             field="system",
         )
     others = ", ".join(data.others) or "only the MT"
-    raise InputError(
-        f"The set has no system {system!r} for {name}=:{system}. It has: {others}.", field="system"
-    )
+    raise InputError(f"The set has no system {system!r} for {name}=:{system}. It has: {others}.", field="system")
 
 
 def identical_systems(systems: Iterable[System]) -> list[tuple[str, ...]]:

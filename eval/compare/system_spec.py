@@ -44,9 +44,7 @@ class ModelSystemSpec:
         hashes = {base.name: f"revision:{file_revision(base)}"}
         for place in select_models(self.settings).adapters.values():
             files = (place / name for name in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
-            hashes |= {
-                f"{place.name}/{file.name}": f"sha256:{hash_file(file)}" for file in files if file.is_file()
-            }
+            hashes |= {f"{place.name}/{file.name}": f"sha256:{hash_file(file)}" for file in files if file.is_file()}
         return hashes
 
     def describe(self) -> str:
@@ -91,8 +89,7 @@ def parse_system(given: str) -> SystemSpec:
     name, value = name.strip(), value.strip()
     if not (name and sign and value) or not name.isprintable():
         raise InputError(
-            f"The system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.",
-            field="system",
+            f"The system {given!r} is not NAME=MODEL, NAME=URL#MODEL, NAME=@FILE or NAME=:SYSTEM.", field="system"
         )
     if name == DO_NOTHING:
         raise InputError(
@@ -144,20 +141,16 @@ def read_texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str,
             ) from error
         if paragraph in found:
             raise InputError(
-                f"Line {number} of {path.name} repeats paragraph {paragraph!r}: keep one text for it.",
-                field="system",
+                f"Line {number} of {path.name} repeats paragraph {paragraph!r}: keep one text for it.", field="system"
             )
         found[paragraph] = text
     for paragraph in ids:
         if not found.get(paragraph, "").strip():
             raise InputError(
-                f"System {name!r} has no text for paragraph {paragraph!r}: {path.name} lacks it.",
-                field="system",
+                f"System {name!r} has no text for paragraph {paragraph!r}: {path.name} lacks it.", field="system"
             )
     if odd := found.keys() - set(ids):
-        raise InputError(
-            f"{path.name} has a text for paragraph {min(odd)!r}, which is not in the set.", field="system"
-        )
+        raise InputError(f"{path.name} has a text for paragraph {min(odd)!r}, which is not in the set.", field="system")
     return tuple(found[paragraph] for paragraph in ids)
 
 

@@ -114,9 +114,7 @@ def win_matrix(results: EvaluationResults, metric: Metric) -> WinMatrix | None:
 
     Intervals are clustered by document where the tests resample documents.
     """
-    counted = {
-        name: one for name, one in results.counted[metric.name].items() if isinstance(one, MetricCounts)
-    }
+    counted = {name: one for name, one in results.counted[metric.name].items() if isinstance(one, MetricCounts)}
     if len(counted) < 2:
         return None
     scores = {name: _scores(results.corpus, name, one) for name, one in counted.items()}
@@ -145,19 +143,14 @@ def _scores(corpus: Corpus, system: str, counted: MetricCounts) -> ScoresByPlace
     by_segment = segment_scores(corpus, system, counted)
     if by_segment:
         return dict(by_segment)
-    return {
-        place: None if value != value else float(value)
-        for place, value in enumerate(counted.document_scores())
-    }
+    return {place: None if value != value else float(value) for place, value in enumerate(counted.document_scores())}
 
 
 def _wins(ours: ScoresByPlace, theirs: ScoresByPlace, *, higher: bool, by_document: bool) -> SystemWins:
     sign = 1 if higher else -1
     both = {place: (one, theirs.get(place)) for place, one in ours.items()}
     apart = {
-        place: sign * (one - other)
-        for place, (one, other) in both.items()
-        if one is not None and other is not None
+        place: sign * (one - other) for place, (one, other) in both.items() if one is not None and other is not None
     }
     won = {place: one > 0 for place, one in apart.items() if abs(one) > _TOLERANCE}
     better = sum(won.values())

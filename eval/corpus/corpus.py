@@ -32,9 +32,7 @@ class Document:
             lengths["the source"] = len(self.sources)
         if len(set(lengths.values())) > 1:
             counts = ", ".join(f"{text} has {length}" for text, length in lengths.items())
-            raise InputError(
-                f"The texts of document {self.id!r} differ in their number of segments: {counts}."
-            )
+            raise InputError(f"The texts of document {self.id!r} differ in their number of segments: {counts}.")
 
     def __len__(self) -> int:
         return max(map(len, (self.sources, *self.references, *self.outputs.values())))
@@ -84,15 +82,13 @@ class Corpus:
         """A copy with one more system, given as segments by document."""
         pairs = zip(self.documents, texts, strict=True)
         added = tuple(
-            replace(document, outputs={**document.outputs, name: tuple(segments)})
-            for document, segments in pairs
+            replace(document, outputs={**document.outputs, name: tuple(segments)}) for document, segments in pairs
         )
         return replace(self, documents=added)
 
     def without_pronoun_marks(self) -> Corpus:
         """The corpus with plain sources, or itself if no source has marks."""
         documents = tuple(
-            replace(document, sources=tuple(map(remove_pronoun_marks, document.sources)))
-            for document in self.documents
+            replace(document, sources=tuple(map(remove_pronoun_marks, document.sources))) for document in self.documents
         )
         return self if documents == self.documents else replace(self, documents=documents)

@@ -81,9 +81,7 @@ def _parse(line: str, place: str) -> _Row:
         ) from error
 
 
-def _rated_system(
-    system: str, sheets: Mapping[str, Sequence[_Row]], languages: tuple[str, str]
-) -> RatedSystem:
+def _rated_system(system: str, sheets: Mapping[str, Sequence[_Row]], languages: tuple[str, str]) -> RatedSystem:
     documents = tuple(
         Document(
             sheet,

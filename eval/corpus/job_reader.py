@@ -64,8 +64,7 @@ def _check_same(first: Job, ours: Sequence[JobParagraph], job: Job, theirs: Sequ
     texts = [[(row.planned.source, row.planned.mt) for row in rows] for rows in (ours, theirs)]
     if texts[0] != texts[1]:
         raise InputError(
-            f"Jobs {first.id} and {job.id} are not of the same book: their source or their MT differs.",
-            field="job",
+            f"Jobs {first.id} and {job.id} are not of the same book: their source or their MT differs.", field="job"
         )
 
 

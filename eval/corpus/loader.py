@@ -39,9 +39,7 @@ def load_corpus(inputs: CorpusInputs, rules: CorpusRules, *, jobs_url: str = "")
             encoding=inputs.encoding,
         )
     if inputs.tables or inputs.systems or inputs.source:
-        raise InputError(
-            "A job has its own source and outputs: leave out tables, systems and the source.", field="job"
-        )
+        raise InputError("A job has its own source and outputs: leave out tables, systems and the source.", field="job")
     from ape.jobs.store import JobStore
     from eval.corpus.job_reader import read_jobs
 

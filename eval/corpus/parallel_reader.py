@@ -54,9 +54,7 @@ def read_parallel(
         outputs = dict(zip(systems, lines[first + len(references) :], strict=True))
         humans = tuple(lines[first : first + len(references)])
         place = f"Line {parts[0].number} of {parts[0].lines.file}"
-        given.append(
-            RawDocument(_name(parts) or str(number), place, outputs, humans, lines[0] if source else None)
-        )
+        given.append(RawDocument(_name(parts) or str(number), place, outputs, humans, lines[0] if source else None))
     return given
 
 
@@ -87,9 +85,7 @@ def _split_documents(
     return parts
 
 
-def _detect_boundaries(
-    files: Sequence[str], texts: Sequence[NumberedLines]
-) -> Literal["marks", "blank", "none"]:
+def _detect_boundaries(files: Sequence[str], texts: Sequence[NumberedLines]) -> Literal["marks", "blank", "none"]:
     """Marks if any file has one, else blank lines if all files agree on them, else a single document."""
     if any(DOCUMENT_MARK.fullmatch(line) for text in texts for _, line in text):
         return "marks"
@@ -154,9 +150,7 @@ def _part(name: str, number: int, file: str, body: NumberedLines, *, strip: bool
         body.pop()
     while strip and body and not body[0][1].strip():
         body.pop(0)
-    return ParallelPart(
-        name, number, TextLines(file, tuple(line for _, line in body), tuple(at for at, _ in body))
-    )
+    return ParallelPart(name, number, TextLines(file, tuple(line for _, line in body), tuple(at for at, _ in body)))
 
 
 def _split_by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPart]:
@@ -181,9 +175,7 @@ def _split_by_ids(file: str, text: NumberedLines, path: Path) -> list[ParallelPa
 
 def _check_marks(files: Sequence[str], parts: Sequence[Sequence[ParallelPart]]) -> None:
     """Check that every file has the same documents with the same numbers of lines as the first."""
-    if textless := [
-        file for file, file_parts in zip(files, parts, strict=True) if not any(map(_has_text, file_parts))
-    ]:
+    if textless := [file for file, file_parts in zip(files, parts, strict=True) if not any(map(_has_text, file_parts))]:
         raise InputError(f"{textless[0]} has no text.", field="path")
     for file, file_parts in zip(files[1:], parts[1:], strict=True):
         for one, other in _differing_parts(parts[0], file_parts):

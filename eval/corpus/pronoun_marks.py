@@ -13,13 +13,7 @@ import regex
 
 from eval.corpus.annotation_issue import AnnotationIssue
 
-PRONOUN_ROLES: Mapping[str, str] = {
-    "S": "subject",
-    "O": "object",
-    "Pa": "possessive",
-    "R": "reflexive",
-    "UN": "unsure",
-}
+PRONOUN_ROLES: Mapping[str, str] = {"S": "subject", "O": "object", "Pa": "possessive", "R": "reflexive", "UN": "unsure"}
 CHINESE_PRONOUNS: Mapping[str, str] = {
     "我们": "we", "咱们": "we", "你们": "you", "他们": "they", "她们": "they", "它们": "they",
     "我": "I", "你": "you", "您": "you", "他": "he", "她": "she", "它": "it", "这": "this", "那": "this",

@@ -9,13 +9,7 @@ from pathlib import Path
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.corpus.parallel_reader import (
-    DOCUMENT_MARK,
-    DocumentBoundaries,
-    ParallelPart,
-    read_parallel,
-    split_at_marks,
-)
+from eval.corpus.parallel_reader import DOCUMENT_MARK, DocumentBoundaries, ParallelPart, read_parallel, split_at_marks
 from eval.corpus.raw_document import RawDocument, TextLines, numbered_lines
 from eval.corpus.segmentation import split_by_guides
 from eval.corpus.table_reader import read_jsonl_rows, read_tsv_rows
@@ -43,11 +37,7 @@ def read_corpus(
     rules = rules or CorpusRules()
     if not tables:
         given = read_parallel(
-            systems=systems or {},
-            references=references,
-            source=source,
-            documents=documents,
-            encoding=encoding,
+            systems=systems or {}, references=references, source=source, documents=documents, encoding=encoding
         )
         names = [path.name for path in (systems or {}).values()]
         return build_corpus(given, rules, name=", ".join(names))
@@ -60,20 +50,13 @@ def read_corpus(
         given = add_reference(given, path, encoding=encoding)
     for name, path in (systems or {}).items():
         if any(name in one.outputs for one in given):
-            raise InputError(
-                f"There is a system {name!r} in the table already: choose another name.", field="system"
-            )
+            raise InputError(f"There is a system {name!r} in the table already: choose another name.", field="system")
         added = _read_for_documents(path, given, encoding)
-        given = [
-            replace(one, outputs={**one.outputs, name: lines})
-            for one, lines in zip(given, added, strict=True)
-        ]
+        given = [replace(one, outputs={**one.outputs, name: lines}) for one, lines in zip(given, added, strict=True)]
     return build_corpus(given, rules, name=", ".join(path.name for path in tables))
 
 
-def add_reference(
-    given: Sequence[RawDocument], path: Path, *, encoding: str | None = None
-) -> list[RawDocument]:
+def add_reference(given: Sequence[RawDocument], path: Path, *, encoding: str | None = None) -> list[RawDocument]:
     """Add a reference from a text file with one line for each segment."""
     added = zip(given, _read_for_documents(path, given, encoding), strict=True)
     return [replace(one, references=(*one.references, lines)) for one, lines in added]
@@ -105,9 +88,7 @@ def _table(path: Path, rules: CorpusRules, many: bool, encoding: str | None) -> 
 
 def _with_whole(document: RawDocument, row: CorpusRow, rules: CorpusRules) -> RawDocument:
     """Add outputs of whole documents, split into segments by their similarity to texts that have segments."""
-    guides = [
-        [text or "" for text in lines.texts] for lines in (*document.references, *document.outputs.values())
-    ]
+    guides = [[text or "" for text in lines.texts] for lines in (*document.references, *document.outputs.values())]
     if not guides:
         names = ", ".join(row.unsegmented)
         rules.note(f"{document.location}: {names} left out, as there is no reference to split them by.")
@@ -122,12 +103,7 @@ def _with_whole(document: RawDocument, row: CorpusRow, rules: CorpusRules) -> Ra
 
 
 def read_output_lines(
-    path: Path,
-    lengths: Sequence[int],
-    *,
-    whole: str,
-    ids: Sequence[str] = (),
-    encoding: str | None = None,
+    path: Path, lengths: Sequence[int], *, whole: str, ids: Sequence[str] = (), encoding: str | None = None
 ) -> list[TextLines]:
     """The lines of a text, grouped into documents of these lengths, without marks and surplus blank lines.
 
@@ -158,11 +134,7 @@ def read_output_lines(
 
 
 def _check_parts(
-    parts: Sequence[ParallelPart],
-    sizes: Sequence[int],
-    lengths: Sequence[int],
-    whole: str,
-    ids: Sequence[str],
+    parts: Sequence[ParallelPart], sizes: Sequence[int], lengths: Sequence[int], whole: str, ids: Sequence[str]
 ) -> None:
     """Check that marks are at the starts of documents and have their names."""
     for place, (one, number) in enumerate(zip(parts, sizes, strict=True)):

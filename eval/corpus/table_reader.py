@@ -8,13 +8,7 @@ from pathlib import Path
 
 from ape.errors import InputError
 from eval.corpus.raw_document import numbered_lines
-from eval.corpus.table_rows import (
-    DOCUMENT_COLUMNS,
-    CorpusRow,
-    normalize_column_name,
-    number_references,
-    parse_row,
-)
+from eval.corpus.table_rows import DOCUMENT_COLUMNS, CorpusRow, normalize_column_name, number_references, parse_row
 
 _SOURCES = ("source", "src")
 _REFERENCES = ("reference", "ref", "human")
@@ -49,12 +43,8 @@ def read_tsv_rows(path: Path, *, encoding: str | None = None) -> Iterator[Corpus
     given = iter(numbered_lines(path, encoding=encoding))
     names = next(given, (1, ""))[1].rstrip("\r").split("\t")
     if len({_column(name) for name in names}) < len(names):
-        raise InputError(
-            f"Line 1 of {path.name} has two columns of the same name: {', '.join(names)}.", field="path"
-        )
-    if not any(
-        _is_reference(name) or normalize_column_name(name) in (*_SOURCES, *_DOCUMENTS) for name in names
-    ):
+        raise InputError(f"Line 1 of {path.name} has two columns of the same name: {', '.join(names)}.", field="path")
+    if not any(_is_reference(name) or normalize_column_name(name) in (*_SOURCES, *_DOCUMENTS) for name in names):
         raise InputError(
             f"Line 1 of {path.name} does not name its columns. Expected tab-separated names such as document, source, "
             "reference, then one name for each system.",
@@ -86,9 +76,7 @@ def _row(cells: dict[str, str], number: int) -> CorpusRow:
     return CorpusRow(
         number,
         next((cells[name] for name in _SOURCES if name in cells), None),
-        number_references(
-            text if text.strip() else None for name, text in cells.items() if _is_reference(name)
-        ),
+        number_references(text if text.strip() else None for name, text in cells.items() if _is_reference(name)),
         {name: text for name, text in cells.items() if name not in plain and not _is_reference(name)},
         next((cells[name] for name in _DOCUMENTS if name in cells), ""),
         cells.get("book", ""),

@@ -66,9 +66,7 @@ def parse_row(values: Mapping[str, Any], number: int, file: str) -> CorpusRow:
     }
     systems = values.get("systems", {})
     if not isinstance(systems, dict):
-        raise InputError(
-            f"{place}: systems is not an object of texts by the names of systems.", field="systems"
-        )
+        raise InputError(f"{place}: systems is not an object of texts by the names of systems.", field="systems")
     unparted = values.get("document_systems") or {}
     if not isinstance(unparted, dict) or not all(isinstance(text, str) for text in unparted.values()):
         raise InputError(
@@ -145,9 +143,7 @@ def _document_from_row(row: CorpusRow, file: str) -> RawDocument:
 
     def lines(texts: Any, what: str) -> TextLines:
         if not isinstance(texts, list):
-            raise InputError(
-                f"{place}: {what} is not a list, and other texts of this document are.", field="row"
-            )
+            raise InputError(f"{place}: {what} is not a list, and other texts of this document are.", field="row")
         checked = tuple(_text(text, f"{place}: {what}, segment {at}") for at, text in enumerate(texts, 1))
         return TextLines(file, checked, (row.number,) * len(texts))
 
@@ -182,14 +178,10 @@ def _document_from_rows(rows: Sequence[CorpusRow], file: str) -> RawDocument:
 
     def lines(texts: Iterable[Any], what: str) -> TextLines:
         placed = zip(texts, numbers, strict=True)
-        return TextLines(
-            file, tuple(_text(one, f"Line {at} of {file}: {what}") for one, at in placed), numbers
-        )
+        return TextLines(file, tuple(_text(one, f"Line {at} of {file}: {what}") for one, at in placed), numbers)
 
     with_references = [row for row in rows if row.references]
-    if inconsistent := next(
-        (row for row in with_references if row.has_names != with_references[0].has_names), None
-    ):
+    if inconsistent := next((row for row in with_references if row.has_names != with_references[0].has_names), None):
         raise InputError(
             f"Line {inconsistent.number} of {file}: the references have names only here or only in line "
             f"{with_references[0].number}. Name them all, or none.",

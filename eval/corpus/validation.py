@@ -6,35 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ape.errors import InputError
-from ape.text.languages import (
-    LANGUAGE_NAMES,
-    detect_language,
-    language_code,
-    language_name,
-    script_counts,
-)
+from ape.text.languages import LANGUAGE_NAMES, detect_language, language_code, language_name, script_counts
 from eval.corpus.corpus import Corpus, Document
-from eval.corpus.raw_document import (
-    SOURCE_LABEL,
-    NoteCallback,
-    RawDocument,
-    TextLines,
-    ignore_note,
-    join_lines,
-)
+from eval.corpus.raw_document import SOURCE_LABEL, NoteCallback, RawDocument, TextLines, ignore_note, join_lines
 
 # The language of a text with fewer letters is not checked: names and exclamations look like any language.
 _ENOUGH_LETTERS = 200
 _SAMPLE = 20_000
 # Letter statistics do not distinguish these.
-_ALIKE = (
-    {"hr", "sr", "sl"},
-    {"da", "no"},
-    {"id", "ms"},
-    {"cs", "sk"},
-    {"bg", "sr", "ru", "uk"},
-    {"hi", "ne"},
-)
+_ALIKE = ({"hr", "sr", "sl"}, {"da", "no"}, {"id", "ms"}, {"cs", "sk"}, {"bg", "sr", "ru", "uk"}, {"hi", "ne"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +34,7 @@ def build_corpus(given: Sequence[RawDocument], rules: CorpusRules, *, name: str 
     systems = tuple(given[0].outputs)
     if not systems:
         raise InputError(
-            f"{given[0].location}: there is no output of any system. Give at least one system.",
-            field="system",
+            f"{given[0].location}: there is no output of any system. Give at least one system.", field="system"
         )
     for document in given:
         _check_systems(document, systems)
@@ -71,9 +50,7 @@ def _document(given: RawDocument, systems: Sequence[str]) -> Document:
     return Document(
         given.id,
         {name: tuple(text or "" for text in given.outputs[name].texts) for name in systems},
-        tuple(
-            tuple(text if text and text.strip() else None for text in one.texts) for one in given.references
-        ),
+        tuple(tuple(text if text and text.strip() else None for text in one.texts) for one in given.references),
         tuple(text or "" for text in given.sources.texts) if given.sources else (),
         given.book,
     )
@@ -95,12 +72,9 @@ def _check_lengths(document: RawDocument) -> None:
         raise InputError(f"{document.location}: document {document.id!r} is empty.", field="document")
     if len(set(lengths.values())) == 1:
         return
-    counts = ", ".join(
-        f"{what} has {len(texts)} ({_span(texts)})" for what, texts in document.texts_by_label().items()
-    )
+    counts = ", ".join(f"{what} has {len(texts)} ({_span(texts)})" for what, texts in document.texts_by_label().items())
     raise InputError(
-        f"The texts of document {document.id!r} differ in their number of segments: {counts}.",
-        field="document",
+        f"The texts of document {document.id!r} differ in their number of segments: {counts}.", field="document"
     )
 
 

@@ -37,11 +37,7 @@ class RaterAnswer(BaseModel):
         for kind in (kind for kinds in errors.values() for kind in kinds):
             if kind not in ERROR_KINDS:
                 raise ValueError(f"{kind[:40]!r} is not an error kind; choose from: {', '.join(ERROR_KINDS)}")
-        return {
-            side: tuple(kind for kind in ERROR_KINDS if kind in kinds)
-            for side, kinds in errors.items()
-            if kinds
-        }
+        return {side: tuple(kind for kind in ERROR_KINDS if kind in kinds) for side, kinds in errors.items() if kinds}
 
     @field_validator("at")
     @classmethod
@@ -57,11 +53,7 @@ def to_utc(at: str) -> str:
     except ValueError:
         raise ValueError(f"{at!r} is not an ISO 8601 time") from None
     try:
-        return (
-            (given if given.tzinfo else given.replace(tzinfo=UTC))
-            .astimezone(UTC)
-            .isoformat(timespec="seconds")
-        )
+        return (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
     except OverflowError:
         raise ValueError(f"{at!r} is out of range") from None
 
@@ -71,9 +63,7 @@ def read_answer(given: object, *, place: str = "The vote") -> RaterAnswer:
     try:
         return RaterAnswer.model_validate(given)
     except ValidationError as error:
-        raise InputError(
-            f"{place} can't be read: {describe_validation_error(error)}.", field="vote"
-        ) from error
+        raise InputError(f"{place} can't be read: {describe_validation_error(error)}.", field="vote") from error
 
 
 class VoteBuilder:
@@ -89,6 +79,4 @@ class VoteBuilder:
         self._index.find(answer.item)
         item = self._sheet[answer.item]
         values = answer.model_dump() | {"at": answer.at or datetime.now(UTC).isoformat(timespec="seconds")}
-        return self._index.complete_vote(
-            Vote(rater=self._rater, first=item.first, second=item.second, **values)
-        )
+        return self._index.complete_vote(Vote(rater=self._rater, first=item.first, second=item.second, **values))

@@ -58,8 +58,7 @@ def trial_systems(corpora: Sequence[Corpus], chosen: Sequence[str]) -> tuple[str
         raise InputError("A system is named twice.", field="system")
     if len(names) < 2:
         raise InputError(
-            f"At least two systems are needed, not only {', '.join(names)}. The set has: {available}.",
-            field="system",
+            f"At least two systems are needed, not only {', '.join(names)}. The set has: {available}.", field="system"
         )
     return names
 
@@ -99,10 +98,7 @@ def _texts(document: Document, system: str) -> tuple[str | None, ...]:
 
 
 def _usable(
-    candidates: Iterator[CandidatePassage],
-    pairs: Sequence[SystemPair],
-    window: LengthRange,
-    counts: Counter[str],
+    candidates: Iterator[CandidatePassage], pairs: Sequence[SystemPair], window: LengthRange, counts: Counter[str]
 ) -> Iterator[CandidatePassage]:
     for candidate in candidates:
         if not all(text.strip() for texts in candidate.texts.values() for text in texts):
@@ -110,9 +106,7 @@ def _usable(
         elif not window.contains(candidate.passage.sources or candidate.texts[pairs[0][0]]):
             counts["length"] += 1
         else:
-            differing = tuple(
-                pair for pair in pairs if not _looks_equal(*(candidate.texts[name] for name in pair))
-            )
+            differing = tuple(pair for pair in pairs if not _looks_equal(*(candidate.texts[name] for name in pair)))
             counts["identical"] += len(pairs) - len(differing)
             if differing:
                 yield CandidatePassage(candidate.passage, candidate.texts, differing)
@@ -123,9 +117,7 @@ def _looks_equal(first: Sequence[str], second: Sequence[str]) -> bool:
     return [text.split() for text in first] == [text.split() for text in second]
 
 
-def _with_origin(
-    candidate: CandidatePassage, document: Document, corpus: Corpus, prefix: str
-) -> CandidatePassage:
+def _with_origin(candidate: CandidatePassage, document: Document, corpus: Corpus, prefix: str) -> CandidatePassage:
     language = corpus.source_language if corpus.source_language != "und" else ""
     passage = TrialPassage(
         f"{prefix}{candidate.passage.id}",
@@ -144,7 +136,6 @@ def system_pairs(systems: Sequence[str], *, against: str = "") -> tuple[SystemPa
         return tuple(combinations(systems, 2))
     if against not in systems:
         raise InputError(
-            f"The system to compare against, {against!r}, is not among: {', '.join(systems)}.",
-            field="against",
+            f"The system to compare against, {against!r}, is not among: {', '.join(systems)}.", field="against"
         )
     return tuple((against, name) for name in systems if name != against)

@@ -129,8 +129,7 @@ def _check(design: TrialDesign, corpora: Sequence[Corpus]) -> None:
 def _check_names(name: str, systems: Sequence[str], raters: Sequence[str]) -> None:
     if SHUFFLED_SYSTEM in systems:
         raise InputError(
-            f"The name {SHUFFLED_SYSTEM!r} is reserved for attention items. Rename the system.",
-            field="system",
+            f"The name {SHUFFLED_SYSTEM!r} is reserved for attention items. Rename the system.", field="system"
         )
     for system in systems:
         if re.search(rf"(?<!\w){re.escape(system)}(?!\w)", name, re.IGNORECASE):

@@ -25,12 +25,7 @@ CandidateBlock: TypeAlias = list[CandidatePassage]
 
 
 def candidate_blocks(
-    corpora: Sequence[Corpus],
-    pairs: Sequence[SystemPair],
-    *,
-    design: TrialDesign,
-    counts: Counter[str],
-    rng: Random,
+    corpora: Sequence[Corpus], pairs: Sequence[SystemPair], *, design: TrialDesign, counts: Counter[str], rng: Random
 ) -> tuple[list[CandidateBlock], list[CandidateBlock]]:
     """Order the candidate blocks: alternating between strata, at random within each.
 
@@ -57,9 +52,7 @@ def candidate_blocks(
     return taken, rng.sample(spare, len(spare))
 
 
-def _cut(
-    document: CandidateBlock, most: int, rng: Random
-) -> tuple[list[CandidateBlock], list[CandidateBlock]]:
+def _cut(document: CandidateBlock, most: int, rng: Random) -> tuple[list[CandidateBlock], list[CandidateBlock]]:
     """Cut one random stretch from a document; also returns the parts before and after it."""
     start = rng.randint(0, max(0, len(document) - most))
     end = start + most
@@ -121,11 +114,7 @@ def _too_few(found: int, design: TrialDesign, counts: Counter[str]) -> str:
         return f"There is nothing to compare: the systems have the same text everywhere.{why}"
     if not found:
         return f"There is no suitable passage.{why} Widen the range of lengths, or give a larger set."
-    more = (
-        "allow more passages of a document"
-        if design.condition == "document"
-        else "widen the range of lengths"
-    )
+    more = "allow more passages of a document" if design.condition == "document" else "widen the range of lengths"
     return (
         f"The set has only {found:,} of {design.items:,} items.{why} Reduce the number of items, {more}, or give a "
         "larger set."
@@ -162,9 +151,7 @@ def repeat_items(
     return chosen
 
 
-def _units(
-    items: Sequence[TrialItem], used: Sequence[CandidatePassage], design: TrialDesign
-) -> list[list[int]]:
+def _units(items: Sequence[TrialItem], used: Sequence[CandidatePassage], design: TrialDesign) -> list[list[int]]:
     """Indices of items that are shown together: single items, or a document's for one pair of systems."""
     units: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, (item, at) in enumerate(zip(items, used, strict=True)):
@@ -196,9 +183,7 @@ def spam_items(
     passages: list[CandidatePassage] = []
     seen: set[tuple[str, str]] = set()
     turn = count(rng.randrange(len(systems)))
-    fresh = (
-        _fitting([place for place in block if place.passage.id not in taken], lengths) for block in spare
-    )
+    fresh = (_fitting([place for place in block if place.passage.id not in taken], lengths) for block in spare)
     for run in [*filter(None, fresh), *rng.sample(list(again.values()), len(again))]:
         if len(made) >= wanted:
             break

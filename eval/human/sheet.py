@@ -45,9 +45,7 @@ def rater_sheet(trial: Trial, rater: str) -> tuple[SheetItem, ...]:
     passages = {passage.id: passage for passage in trial.passages}
     swapped = _sides(trial, rater)
     ordered = _ordered(_units(trial), _draw(trial, "order", rater))
-    return tuple(
-        SheetItem(item, passages[item.passage], swapped[unit.key]) for unit in ordered for item in unit.items
-    )
+    return tuple(SheetItem(item, passages[item.passage], swapped[unit.key]) for unit in ordered for item in unit.items)
 
 
 def public_sheet(trial: Trial, rater: str) -> dict[str, Any]:

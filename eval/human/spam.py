@@ -37,9 +37,7 @@ def _shuffle_sentences(paragraphs: Sequence[str], rng: Random) -> tuple[str, ...
         return None
     mixed = [every[0].strip(), *_permute(middle, rng), every[-1].strip()]
     ends = list(accumulate(map(len, parted)))
-    return tuple(
-        gap.join(mixed[end - len(sentences) : end]) for sentences, end in zip(parted, ends, strict=True)
-    )
+    return tuple(gap.join(mixed[end - len(sentences) : end]) for sentences, end in zip(parted, ends, strict=True))
 
 
 def _shuffle_words(text: str, rng: Random) -> str:

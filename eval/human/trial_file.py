@@ -50,9 +50,7 @@ def trial_from_json(text: str, *, place: str = "The trial") -> Trial:
     try:
         trial = _adapter().validate_python(values)
     except ValidationError as error:
-        raise InputError(
-            f"{place} is not a valid trial: {describe_validation_error(error)}.", field="trial"
-        ) from error
+        raise InputError(f"{place} is not a valid trial: {describe_validation_error(error)}.", field="trial") from error
     if (wrong := next(_inconsistencies(trial), "")) or assign_ids(trial) != trial:
         raise InputError(
             f"{place} was modified: {wrong or 'its content does not match its id'}. Restore the original "
@@ -88,8 +86,7 @@ def _numbered(trial: Trial) -> Trial:
     """The trial without its id, with items named by their index."""
     places = {item.id: str(place) for place, item in enumerate(trial.items)}
     items = tuple(
-        replace(item, id=places[item.id], repeats=places[item.repeats] if item.repeats else "")
-        for item in trial.items
+        replace(item, id=places[item.id], repeats=places[item.repeats] if item.repeats else "") for item in trial.items
     )
     return replace(trial, id="", items=items)
 

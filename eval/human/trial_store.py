@@ -135,10 +135,7 @@ class TrialStore:
             .order_by(raters.c.created, raters.c.name)
         )
         with self._database.read_transaction() as connection:
-            return [
-                RaterProgress(name, count, bool(invited))
-                for name, count, invited in connection.execute(query)
-            ]
+            return [RaterProgress(name, count, bool(invited)) for name, count, invited in connection.execute(query)]
 
     # Votes.
 
@@ -169,17 +166,13 @@ class TrialStore:
                     raise Conflict(f"{place}: {error}" if place else str(error), field=error.field) from error
         return results
 
-    def _store(
-        self, connection: Connection, trial: str, vote: Vote, *, replace: bool
-    ) -> tuple[VoteSaveResult, Vote]:
+    def _store(self, connection: Connection, trial: str, vote: Vote, *, replace: bool) -> tuple[VoteSaveResult, Vote]:
         row = _columns(trial, vote)
         _add_rater(connection, trial, vote.rater)
         entry = upsert(connection, votes).values(row | {"created": DatabaseTime()}).on_conflict_do_nothing()
         if connection.scalar(entry.returning(votes.c.item)) is not None:
             return "new", vote
-        existing = self._vote_from_row(
-            connection.execute(select(votes).where(*_matches(row))).mappings().one()
-        )
+        existing = self._vote_from_row(connection.execute(select(votes).where(*_matches(row))).mappings().one())
         if _same_answer(existing, vote):
             return "same", existing
         if not replace:
@@ -194,9 +187,7 @@ class TrialStore:
     def votes(self, trial: str, *, rater: str | None = None) -> list[Vote]:
         """The votes of all raters or of one, in the order of storage."""
         self.trial(trial)
-        query = (
-            select(votes).where(votes.c.trial == trial).order_by(votes.c.created, votes.c.rater, votes.c.item)
-        )
+        query = select(votes).where(votes.c.trial == trial).order_by(votes.c.created, votes.c.rater, votes.c.item)
         if rater is not None:
             query = query.where(votes.c.rater == rater)
         with self._database.read_transaction() as connection:

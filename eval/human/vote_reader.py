@@ -97,14 +97,9 @@ def _json(text: str, place: str) -> Any:
 def _of_page(values: Any, trial: Trial | None, place: str) -> Iterator[tuple[str, Vote]]:
     """Votes saved by the offline page."""
     keys = ("trial", "rater", "votes")
-    if (
-        not isinstance(values, dict)
-        or not all(key in values for key in keys)
-        or not isinstance(values["votes"], list)
-    ):
+    if not isinstance(values, dict) or not all(key in values for key in keys) or not isinstance(values["votes"], list):
         raise InputError(
-            f"{place} is not a vote file of the offline page: it lacks trial, rater or votes.",
-            field="votes",
+            f"{place} is not a vote file of the offline page: it lacks trial, rater or votes.", field="votes"
         )
     known = _check_trial(values["trial"], trial, place)
     builders = VoteBuilder(known, _rater(values["rater"], place))
@@ -132,9 +127,7 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
         rater = _rater(given.get("rater"), place)
         if rater not in builders:
             builders[rater] = VoteBuilder(known, rater)
-        answer = read_answer(
-            {name: given[name] for name in RaterAnswer.model_fields if name in given}, place=place
-        )
+        answer = read_answer({name: given[name] for name in RaterAnswer.model_fields if name in given}, place=place)
         with _located(place):
             yield place, builders[rater].build_vote(answer)
 
@@ -153,9 +146,7 @@ def _parse_named_vote(row: Mapping[str, Any], index: TrialIndex | None, place: s
     try:
         vote = VoteRow.model_validate(row).to_vote()
     except ValidationError as error:
-        raise InputError(
-            f"{place} can't be read: {describe_validation_error(error)}.", field="votes"
-        ) from error
+        raise InputError(f"{place} can't be read: {describe_validation_error(error)}.", field="votes") from error
     if index is None:
         return vote
     _check_trial(row.get("trial"), index.trial, place)
@@ -174,14 +165,9 @@ def _located(place: str) -> Iterator[None]:
 
 def _check_trial(id: object, trial: Trial | None, place: str) -> Trial:
     if trial is None:
-        raise InputError(
-            f"{place} does not name the systems: give the trial that it belongs to.",
-            field="trial",
-        )
+        raise InputError(f"{place} does not name the systems: give the trial that it belongs to.", field="trial")
     if id is None:
-        raise InputError(
-            f"{place} does not name its trial; expected {trial.id!r} ({trial.name}).", field="trial"
-        )
+        raise InputError(f"{place} does not name its trial; expected {trial.id!r} ({trial.name}).", field="trial")
     if id != trial.id:
         raise InputError(
             f"{place} belongs to the trial {str(id)[:40]!r}, not to {trial.id!r} ({trial.name}). "
@@ -212,9 +198,7 @@ def _csv_rows(text: str, place: str, *, needed: set[str]) -> Iterator[tuple[str,
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     if missing := needed - set(reader.fieldnames or ()):
-        raise InputError(
-            f"{place} has no column {min(missing)!r}, so it is not a table of votes.", field="votes"
-        )
+        raise InputError(f"{place} has no column {min(missing)!r}, so it is not a table of votes.", field="votes")
     try:
         for row in reader:
             at = f"Line {reader.line_num} of {place}"
@@ -222,9 +206,7 @@ def _csv_rows(text: str, place: str, *, needed: set[str]) -> Iterator[tuple[str,
                 raise InputError(f"{at} differs from the first line in the number of cells.", field="votes")
             yield at, _with_errors({name: _unescape_formula(cell) for name, cell in row.items()})
     except csv.Error as error:
-        raise InputError(
-            f"Line {reader.line_num} of {place} can't be read: {error}.", field="votes"
-        ) from error
+        raise InputError(f"Line {reader.line_num} of {place} can't be read: {error}.", field="votes") from error
 
 
 def _unescape_formula(cell: str) -> str:

@@ -100,9 +100,7 @@ def judge_agreement(judged: PairJudgements, votes: Iterable[Vote]) -> JudgeAgree
     majorities = _majorities(matched)
     ours = {couple: winner_of(pairs[couple], judged.verdicts[pairs[couple].id]) for couple in majorities}
     unscored = [couple for couple, one in ours.items() if isinstance(one, Unscored)]
-    decided = {
-        couple: str(one) for couple, one in ours.items() if isinstance(one, str) and majorities[couple]
-    }
+    decided = {couple: str(one) for couple, one in ours.items() if isinstance(one, str) and majorities[couple]}
     theirs = {couple: str(majorities[couple]) for couple in decided}
     share = proportion(sum(theirs[couple] == one for couple, one in decided.items()), len(decided))
     if isinstance(share, Unmeasured):
@@ -140,6 +138,4 @@ def _kappa(ours: Mapping[_Couple, str], theirs: Mapping[_Couple, str]) -> Confid
     first, second = (
         np.array([int(winners[couple] != min(couple[1])) for couple in ours]) for winners in (ours, theirs)
     )
-    return bootstrap_interval(
-        contingency_rows(first, second, 2), cohen_kappa(2), samples=BOOTSTRAP_SAMPLES, seed=1
-    )
+    return bootstrap_interval(contingency_rows(first, second, 2), cohen_kappa(2), samples=BOOTSTRAP_SAMPLES, seed=1)

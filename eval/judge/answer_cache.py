@@ -31,16 +31,8 @@ def answer_key(prompt: Prompt, sampling: Sampling, model: Model, *, server: str 
 
     The server is included because servers may give any name to their models.
     """
-    body = (
-        prompt.body if isinstance(prompt.body, str) else [[turn.role, turn.content] for turn in prompt.body]
-    )
-    parameters = [
-        sampling.temperature,
-        sampling.top_p,
-        sampling.seed,
-        sampling.max_tokens,
-        sampling.max_characters,
-    ]
+    body = prompt.body if isinstance(prompt.body, str) else [[turn.role, turn.content] for turn in prompt.body]
+    parameters = [sampling.temperature, sampling.top_p, sampling.seed, sampling.max_tokens, sampling.max_characters]
     # ASCII JSON, since a text may contain lone surrogates.
     return cache_key(json.dumps([server, model.name, model.revision, prompt.fingerprint, body, parameters]))
 

@@ -35,9 +35,7 @@ class JudgeCost:
     def _money(self, usage: Usage, answers: int) -> float | None:
         if self.price is None or (answers and not usage.prompt_tokens):
             return None
-        return (
-            usage.prompt_tokens * self.price.reads + usage.completion_tokens * self.price.writes
-        ) / _MILLION
+        return (usage.prompt_tokens * self.price.reads + usage.completion_tokens * self.price.writes) / _MILLION
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -60,6 +58,4 @@ class JudgeCost:
             text += f", {self.usage.prompt_tokens:,} tokens read and {self.usage.completion_tokens:,} written"
         if self.money is not None and self.price != FREE_PRICE:
             text += f", cost {self.money:,.4f}"
-        return text + (
-            f"; {self.cached:,} answer{'s' * (self.cached != 1)} from the cache" if self.cached else ""
-        )
+        return text + (f"; {self.cached:,} answer{'s' * (self.cached != 1)} from the cache" if self.cached else "")

@@ -147,9 +147,7 @@ def _entry_parts(entry: object) -> tuple[str, str, str] | None:
 
 def _entries(block: str) -> Iterator[Any]:
     """The entries of a list: JSON as a whole, or line by line; None for a line that is neither."""
-    lines = [
-        line.strip() for line in block.splitlines() if line.strip() and not line.strip().startswith("```")
-    ]
+    lines = [line.strip() for line in block.splitlines() if line.strip() and not line.strip().startswith("```")]
     if [line.casefold().rstrip(".") for line in lines] in ([], ["none"]):
         return
     whole = _json("\n".join(lines))

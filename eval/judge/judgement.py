@@ -9,15 +9,7 @@ from typing import Literal, TypeAlias
 from eval.human.vote import Choice
 
 UnscoredReason: TypeAlias = Literal[
-    "no_verdict",
-    "cut_off",
-    "off_menu",
-    "order_flip",
-    "unfounded",
-    "too_long",
-    "refused",
-    "same_text",
-    "blank",
+    "no_verdict", "cut_off", "off_menu", "order_flip", "unfounded", "too_long", "refused", "same_text", "blank"
 ]
 
 UNSCORED_REASONS: Mapping[UnscoredReason, str] = {

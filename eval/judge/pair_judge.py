@@ -44,12 +44,9 @@ async def judge_pairs(
     async with engine.using(model) as chosen:
         replies = await ask_judge(prompts, engine, model=chosen, options=options, progress=progress)
     parsed = [_read(answer, ties=ties) for answer in replies.answers]
-    by_order = dict(
-        zip((pair.id for pair in differing), zip(parsed[::2], parsed[1::2], strict=True), strict=True)
-    )
+    by_order = dict(zip((pair.id for pair in differing), zip(parsed[::2], parsed[1::2], strict=True), strict=True))
     verdicts = {
-        pair.id: combine_orders(*by_order[pair.id]) if pair.id in by_order else Unscored("same_text")
-        for pair in pairs
+        pair.id: combine_orders(*by_order[pair.id]) if pair.id in by_order else Unscored("same_text") for pair in pairs
     }
     fields = options.signature_fields(chosen, "judge_pairs")
     signature = metric_signature("judge_pairs", **fields, ties=ties, source=_source_field(pairs), orders=2)
@@ -81,9 +78,7 @@ def pairs_from_corpus(
     """
     couples = list(couples)
     for name in {name for couple in couples for name in couple} - set(corpus.systems):
-        raise InputError(
-            f"There is no system {name!r} to judge. Systems: {', '.join(corpus.systems)}.", field="system"
-        )
+        raise InputError(f"There is no system {name!r} to judge. Systems: {', '.join(corpus.systems)}.", field="system")
     return tuple(_pairs(corpus, couples, with_source=with_source))
 
 

@@ -13,13 +13,7 @@ from eval.judge.cost import JudgeCost
 from eval.judge.judgement import Judgement, Unscored, UnscoredReason, Verdict
 from eval.judge.pair import JudgePair, winner_of
 from eval.statistics.counts import Unmeasured
-from eval.statistics.proportion import (
-    Proportion,
-    ProportionBounds,
-    binomial_p_value,
-    bonett_price_bounds,
-    proportion,
-)
+from eval.statistics.proportion import Proportion, ProportionBounds, binomial_p_value, bonett_price_bounds, proportion
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +83,7 @@ class PairJudgements:
         picks = [
             (one.choice, other.choice)
             for one, other in self.judgements_by_order.values()
-            if isinstance(one, Verdict)
-            and isinstance(other, Verdict)
-            and "tie" not in (one.choice, other.choice)
+            if isinstance(one, Verdict) and isinstance(other, Verdict) and "tie" not in (one.choice, other.choice)
         ]
         if not picks:
             return Unmeasured("no pair has a choice in both orders", self.signature)
@@ -116,9 +108,7 @@ class PairJudgements:
             "scored": len(self.pairs) - self.unscored.total(),
             "unscored": dict(self.unscored),
             "systems": [_tally_dict(tally) for tally in self.tallies()],
-            "position_bias": {"not_applicable": bias.why}
-            if isinstance(bias, Unmeasured)
-            else _bias_dict(bias),
+            "position_bias": {"not_applicable": bias.why} if isinstance(bias, Unmeasured) else _bias_dict(bias),
             "agreement": self.agreement.to_dict(),
             "cost": self.cost.to_dict(),
             "verdicts": [self._verdict_dict(pair, answers=answers) for pair in self.pairs],
@@ -159,11 +149,7 @@ def _tally_dict(tally: JudgeTally) -> dict[str, Any]:
     }
     if isinstance(share, Unmeasured):
         return values | {"share": None, "not_applicable": share.why}
-    return values | {
-        "share": share.rate,
-        "interval": [share.wilson.low, share.wilson.high],
-        "p_value": share.p_value,
-    }
+    return values | {"share": share.rate, "interval": [share.wilson.low, share.wilson.high], "p_value": share.p_value}
 
 
 def _bias_dict(bias: PositionBias) -> dict[str, Any]:

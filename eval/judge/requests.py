@@ -102,10 +102,7 @@ async def ask_judge(
     Raises EngineError when the server fails permanently; earlier answers stay in the cache.
     """
     if not prompt_format(model.format).is_chat:
-        raise InputError(
-            f"{model.name} was tuned to post-edit and can't judge. Choose a chat model.",
-            field="model",
-        )
+        raise InputError(f"{model.name} was tuned to post-edit and can't judge. Choose a chat model.", field="model")
     keys = [answer_key(prompt, options.sampling, model, server=options.server) for prompt in prompts]
     with open_answer_cache(options.cache) as cache:
         run = _JudgeRun(engine, model, options, cache, progress, dict(zip(keys, prompts, strict=True)))

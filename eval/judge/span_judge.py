@@ -11,13 +11,7 @@ from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.passage.segment import Draft
 from ape.text.tokens import words
 from eval.corpus.corpus import Corpus
-from eval.judge.error_spans import (
-    SEVERITIES,
-    SEVERITY_WEIGHTS,
-    TranslationErrors,
-    error_categories,
-    read_errors,
-)
+from eval.judge.error_spans import SEVERITIES, SEVERITY_WEIGHTS, TranslationErrors, error_categories, read_errors
 from eval.judge.judgement import Unscored
 from eval.judge.pair_judge import judge_language
 from eval.judge.requests import JudgeOptions, JudgeProgress, ask_judge, ignore_progress
@@ -57,15 +51,11 @@ async def judge_spans(
     systems = _check_systems(corpus, systems)
     with_source = with_source and all(document.sources for document in corpus.documents)
     every = {system: list(_segments(corpus, system, with_source=with_source)) for system in systems}
-    with_words = [
-        segment for segments in every.values() for segment in segments if words(segment.translation)
-    ]
+    with_words = [segment for segments in every.values() for segment in segments if words(segment.translation)]
     prompts = [_prompt(segment, corpus) for segment in with_words]
     async with engine.using(model) as chosen:
         replies = await ask_judge(prompts, engine, model=chosen, options=options, progress=progress)
-    parsed = {
-        segment: _read(answer, segment) for segment, answer in zip(with_words, replies.answers, strict=True)
-    }
+    parsed = {segment: _read(answer, segment) for segment, answer in zip(with_words, replies.answers, strict=True)}
     found = {
         system: tuple(parsed.get(segment, Unscored("blank")) for segment in segments)
         for system, segments in every.items()

@@ -83,9 +83,7 @@ class SpanJudgements:
             for place in range(len(document)):
                 one = self.segments[system][start + place]
                 for error in one.errors if isinstance(one, TranslationErrors) else ():
-                    yield Mark(
-                        document.id, place, error.side, error.start, error.end, error.category, error.severity
-                    )
+                    yield Mark(document.id, place, error.side, error.start, error.end, error.category, error.severity)
 
     def as_pairs(self, first: str, second: str) -> PairJudgements:
         """Convert to pairwise verdicts, for agreement with votes: the system with less error weight wins."""
@@ -107,11 +105,7 @@ class SpanJudgements:
     def _system_dict(self, system: str, *, answers: bool) -> dict[str, Any]:
         counted = self.count(self.corpus, system)
         score = counted if isinstance(counted, Unmeasured) else counted.score()
-        values = (
-            {"score": score.value, "parts": dict(score.parts)}
-            if isinstance(score, Score)
-            else {"score": None}
-        )
+        values = {"score": score.value, "parts": dict(score.parts)} if isinstance(score, Score) else {"score": None}
         return values | {
             "unscored": dict(self.unscored(system)),
             "dropped": dict(self.dropped(system)),

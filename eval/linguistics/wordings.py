@@ -12,11 +12,7 @@ _SPACED = r"\p{Latin}\p{Cyrillic}\p{Greek}\p{N}"
 
 def find_wording_spans(wording: str, text: str) -> list[tuple[int, int]]:
     """Spans without overlaps; in Chinese, which has no spaces, at any position."""
-    return (
-        [match.span() for match in _pattern(" ".join(wording.split())).finditer(text)]
-        if wording.strip()
-        else []
-    )
+    return [match.span() for match in _pattern(" ".join(wording.split())).finditer(text)] if wording.strip() else []
 
 
 @lru_cache(maxsize=4096)

@@ -78,9 +78,7 @@ class TransformerEncoder:
         for at, (place, _) in enumerate(windows):
             by_text[place].append(found[at])
         return [
-            TokenVectors(
-                np.array(tokens, np.int64), np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
-            )
+            TokenVectors(np.array(tokens, np.int64), np.concatenate(parts) if parts else np.zeros((0, 1), np.float32))
             for tokens, parts in zip(ids, by_text, strict=True)
         ]
 
@@ -160,13 +158,8 @@ class BertScore:
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
         """F1, precision and recall of each segment, and 1."""
-        if getattr(self.encoder, "model", "") == DEFAULT_ENCODER and corpus.target_language not in (
-            "en",
-            "und",
-        ):
-            return Unmeasured(
-                f"{DEFAULT_ENCODER} supports only English: name an encoder for the target language"
-            )
+        if getattr(self.encoder, "model", "") == DEFAULT_ENCODER and corpus.target_language not in ("en", "und"):
+            return Unmeasured(f"{DEFAULT_ENCODER} supports only English: name an encoder for the target language")
         segments = segments_with_references(corpus, system)
         if isinstance(segments, Unmeasured):
             return segments
@@ -192,9 +185,7 @@ def _rarity(references: Iterable[TokenVectors]) -> Mapping[int, float]:
     return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in frequencies.items()}
 
 
-def _match(
-    output: TokenVectors, reference: TokenVectors, weights: Mapping[int, float]
-) -> tuple[float, float, float]:
+def _match(output: TokenVectors, reference: TokenVectors, weights: Mapping[int, float]) -> tuple[float, float, float]:
     """F1, precision and recall, times 100; all 0 if a side has no tokens."""
     if not len(output.tokens) or not len(reference.tokens):
         return 0.0, 0.0, 0.0
@@ -205,9 +196,7 @@ def _match(
     return (200 * precision * recall / total if total else 0.0), 100 * precision, 100 * recall
 
 
-def _weighted_mean(
-    best: NDArray[np.float32], tokens: NDArray[np.int64], weights: Mapping[int, float]
-) -> float:
+def _weighted_mean(best: NDArray[np.float32], tokens: NDArray[np.int64], weights: Mapping[int, float]) -> float:
     if not weights:
         return float(best.mean())
     # A token that no reference has gets the largest weight.

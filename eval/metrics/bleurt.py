@@ -42,9 +42,7 @@ def _load(checkpoint: str) -> MetricPredictor:
     try:
         from bleurt.score import BleurtScorer  # type: ignore[import-not-found]
     except ImportError as error:
-        raise InputError(
-            f"BLEURT is not installed. Type: pip install '{_PACKAGE}'", field="metric"
-        ) from error
+        raise InputError(f"BLEURT is not installed. Type: pip install '{_PACKAGE}'", field="metric") from error
     try:
         scorer: Any = BleurtScorer(checkpoint)
     except Exception as error:  # TensorFlow raises many kinds

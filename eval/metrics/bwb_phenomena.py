@@ -49,9 +49,7 @@ class BwbPhenomena:
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
         """Five counts of each phenomenon for every segment with a reference."""
         if corpus.target_language not in LANGUAGES:
-            return Unmeasured(
-                f"it is defined for {', '.join(LANGUAGES)} and not for {corpus.target_language}"
-            )
+            return Unmeasured(f"it is defined for {', '.join(LANGUAGES)} and not for {corpus.target_language}")
         annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
@@ -108,9 +106,7 @@ class BwbPhenomena:
             yield row
 
 
-def _document_lines(
-    given: Mapping[str, Sequence[_Line]], name: str, segments: int, what: str
-) -> Sequence[_Line]:
+def _document_lines(given: Mapping[str, Sequence[_Line]], name: str, segments: int, what: str) -> Sequence[_Line]:
     lines = given.get(name, ())
     if given and len(lines) != segments:
         raise InputError(f"The document {name!r} has {segments} segments and {len(lines)} {what}.")

@@ -128,17 +128,12 @@ class _Links:
         centres = [forward_centres(utterance) for utterance in utterances if utterance]
         if len(centres) < 2:
             return None
-        number = {
-            entity: place for place, entity in enumerate(dict.fromkeys(e for cf in centres for e in cf))
-        }
+        number = {entity: place for place, entity in enumerate(dict.fromkeys(e for cf in centres for e in cf))}
         sets = [set(cf) for cf in centres]
         between = [
-            [next((number[entity] for entity in before if entity in after), -1) for after in sets]
-            for before in centres
+            [next((number[entity] for entity in before if entity in after), -1) for after in sets] for before in centres
         ]
-        return cls(
-            np.asarray(between, dtype=np.intp), np.asarray([number[cf[0]] for cf in centres], dtype=np.intp)
-        )
+        return cls(np.asarray(between, dtype=np.intp), np.asarray([number[cf[0]] for cf in centres], dtype=np.intp))
 
     def shares(self, orders: NDArray[np.intp]) -> FloatArray:
         """(orders, 3): the three shares of the text in each order."""
@@ -159,15 +154,11 @@ _SUBJECTS = frozenset("i he she we they".split())
 _OBJECTS = frozenset("me him us them".split())
 
 
-def build_utterances(
-    segments: Sequence[Annotation], mentions: Sequence[Sequence[Mention]]
-) -> list[list[Centre]]:
+def build_utterances(segments: Sequence[Annotation], mentions: Sequence[Sequence[Mention]]) -> list[list[Centre]]:
     """The sentences of a document with their mentions."""
     found: list[list[Centre]] = []
     for annotation, inside in zip(segments, mentions, strict=True):
-        begins = [
-            annotation.tokens[at].start for at in annotation.sentences if at < len(annotation.tokens)
-        ] or [0]
+        begins = [annotation.tokens[at].start for at in annotation.sentences if at < len(annotation.tokens)] or [0]
         for start, end in zip(begins, [*begins[1:], None], strict=True):
             sentence = [one for one in inside if one.start >= start and (end is None or one.start < end)]
             found.append([Centre(one.entity, role_of(annotation, one), one.pronoun) for one in sentence])
@@ -231,10 +222,7 @@ class KpCoherence:
 
     def _row(self, segments: Sequence[Annotation]) -> list[float]:
         found = build_utterances(segments, self.resolver.resolve(segments))
-        scored, against = (
-            centering_scores(found),
-            compare_reorderings(found, most=self.reorderings, seed=self.seed),
-        )
+        scored, against = (centering_scores(found), compare_reorderings(found, most=self.reorderings, seed=self.seed))
         if scored is None or against is None:
             return [0.0] * 6
         return [scored.kp, scored.nocb, scored.salience, scored.coherence, against.share, 1.0]

@@ -110,9 +110,7 @@ def _annotated(name: str, segments: int, marked: Mapping[str, BwbMarkup]) -> lis
         raise InputError(f"The document {name!r} has no annotation.")
     given = marked[name]
     if len(given.lines) != segments:
-        raise InputError(
-            f"The document {name!r} has {segments} segments, and its annotation {len(given.lines)} lines."
-        )
+        raise InputError(f"The document {name!r} has {segments} segments, and its annotation {len(given.lines)} lines.")
     expected: list[EntityCounts] = [Counter() for _ in given.lines]
     for span in given.spans:
         if span.kind == "entity":
@@ -121,9 +119,7 @@ def _annotated(name: str, segments: int, marked: Mapping[str, BwbMarkup]) -> lis
 
 
 def _entities(annotation: Annotation) -> EntityCounts:
-    return Counter(
-        EntityWording(one.text, _FROM_ONTONOTES.get(one.label, "other")) for one in annotation.entities
-    )
+    return Counter(EntityWording(one.text, _FROM_ONTONOTES.get(one.label, "other")) for one in annotation.entities)
 
 
 def _row(text: str, annotation: Annotation, expected: EntityCounts, references: Sequence[str]) -> list[float]:
@@ -183,10 +179,6 @@ def _parts() -> dict[str, Fold]:
     }
     parts: dict[str, Fold] = {}
     for name, kinds in groups.items():
-        parts |= {
-            f"{name} precision": _share(kinds, 1),
-            f"{name} recall": _share(kinds, 2),
-            f"{name} F1": _f1(kinds),
-        }
+        parts |= {f"{name} precision": _share(kinds, 1), f"{name} recall": _share(kinds, 2), f"{name} F1": _f1(kinds)}
     first = 3 * len(ENTITY_KINDS)
     return parts | {"terminology": _terms(first), "common phrases": _terms(first + 2)}

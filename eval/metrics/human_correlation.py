@@ -14,12 +14,7 @@ from eval.statistics.counts import Unmeasured
 
 
 def correlate_with_humans(
-    metric: Metric,
-    rated: Iterable[RatedSystem],
-    *,
-    score_name: str = "score",
-    samples: int = 0,
-    seed: int = 1,
+    metric: Metric, rated: Iterable[RatedSystem], *, score_name: str = "score", samples: int = 0, seed: int = 1
 ) -> HumanCorrelation | Unmeasured:
     """The correlation over all segments of all systems, with intervals if there are resamples."""
     ours, theirs = [], []
@@ -37,9 +32,7 @@ def correlate_with_humans(
             return counted
         values = counted.row_scores() * (1 if metric.higher_is_better else -1)
         if counted.unit != "segment" or len(values) != len(system.scores[score_name]):
-            return Unmeasured(
-                f"{metric.name} scores {counted.unit}s, and people scored segments", counted.signature
-            )
+            return Unmeasured(f"{metric.name} scores {counted.unit}s, and people scored segments", counted.signature)
         ours.append(values)
         theirs.append(system.scores[score_name])
         sheets += [document.id for _, document, _ in system.corpus.segments()]

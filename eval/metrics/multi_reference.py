@@ -53,8 +53,7 @@ def leave_one_out(corpus: Corpus, metric: Metric) -> LeaveOneOutScores | Unmeasu
     """The aggregated scores of every system by a metric, or why there are none."""
     if HUMAN in corpus.systems:
         raise InputError(
-            f"The system name {HUMAN!r} is reserved for human translations: rename the system.",
-            field="system",
+            f"The system name {HUMAN!r} is reserved for human translations: rename the system.", field="system"
         )
     most = max(len(document.references) for document in corpus.documents)
     if most < 2:
@@ -74,9 +73,7 @@ def leave_one_out(corpus: Corpus, metric: Metric) -> LeaveOneOutScores | Unmeasu
     return _aggregated({name: _mean(np.stack(found)) for name, found in scored.items()}, metric, signature)
 
 
-def _aggregated(
-    means: Mapping[str, FloatArray], metric: Metric, signature: str
-) -> LeaveOneOutScores | Unmeasured:
+def _aggregated(means: Mapping[str, FloatArray], metric: Metric, signature: str) -> LeaveOneOutScores | Unmeasured:
     known = ~np.isnan(np.stack(list(means.values()))).any(axis=0)
     if not known.any():
         return Unmeasured("no segment has a score for humans and systems", signature)
@@ -85,16 +82,12 @@ def _aggregated(
     wins = {}
     for name, scores in means.items():
         margins = sign * (scores[known] - human)
-        wins[name] = ReferenceWins(
-            int((margins > 0).sum()), int((margins < 0).sum()), int((margins == 0).sum())
-        )
+        wins[name] = ReferenceWins(int((margins > 0).sum()), int((margins < 0).sum()), int((margins == 0).sum()))
     systems = {name: float(scores[known].mean()) for name, scores in means.items() if name != HUMAN}
     wins.pop(HUMAN)
     recipe, _, version = signature.rpartition("|v:")
     full_signature = f"{recipe}|agg:leave-one-out|v:{version}"
-    return LeaveOneOutScores(
-        float(human.mean()), systems, wins, int(known.sum()), int((~known).sum()), full_signature
-    )
+    return LeaveOneOutScores(float(human.mean()), systems, wins, int(known.sum()), int((~known).sum()), full_signature)
 
 
 def _without_translator(corpus: Corpus, number: int) -> tuple[Corpus | None, list[int], int]:

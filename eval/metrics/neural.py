@@ -48,9 +48,7 @@ def _items(segments: ScorableSegments, context: int) -> tuple[list[dict[str, str
             if segments.sources:
                 item["src"] = _join([segments.sources[at] for at in before], segments.sources[index])
             if references:
-                item["ref"] = _join(
-                    [_context_text(segments, at, number) for at in before], references[number]
-                )
+                item["ref"] = _join([_context_text(segments, at, number) for at in before], references[number])
             items.append(item)
             indices.append(index)
     return items, indices

@@ -72,9 +72,7 @@ class Chrf:
 
         if self.word_order and corpus.target_language in UNSPACED_LANGUAGES:
             return unmeasured_without_spaces("chrF++", corpus.target_language, "use chrf")
-        return _count_segments(
-            self.name, CHRF(word_order=self.word_order), corpus, system, sacrebleu_folds.chrf_fold()
-        )
+        return _count_segments(self.name, CHRF(word_order=self.word_order), corpus, system, sacrebleu_folds.chrf_fold())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +90,16 @@ class Ter:
         by_character = corpus.target_language in ("zh", "ja")
         if corpus.target_language in UNSPACED_LANGUAGES and not by_character:
             return unmeasured_without_spaces("TER", corpus.target_language, "use chrf")
-        metric = BatchedTer(
-            normalized=by_character, asian_support=by_character, case_sensitive=self.case_sensitive
-        )
+        metric = BatchedTer(normalized=by_character, asian_support=by_character, case_sensitive=self.case_sensitive)
         return _count_segments(self.name, metric, corpus, system, sacrebleu_folds.ter_fold)
 
 
-def _count_segments(
-    name: str, metric: Any, corpus: Corpus, system: str, fold: Fold
-) -> MetricCounts | Unmeasured:
+def _count_segments(name: str, metric: Any, corpus: Corpus, system: str, fold: Fold) -> MetricCounts | Unmeasured:
     segments = segments_with_references(corpus, system)
     if isinstance(segments, Unmeasured):
         return segments
     rows = metric._extract_corpus_statistics(segments.outputs, _streams(segments))
-    return MetricCounts(
-        np.array(rows, float), segments.documents, fold, metric_signature(name, **_recipe(metric))
-    )
+    return MetricCounts(np.array(rows, float), segments.documents, fold, metric_signature(name, **_recipe(metric)))
 
 
 def _streams(segments: ScorableSegments) -> list[list[str | None]]:
@@ -119,7 +111,5 @@ def _streams(segments: ScorableSegments) -> list[list[str | None]]:
 
 def _recipe(metric: Any) -> Mapping[str, object]:
     """sacrebleu's signature fields, with its version under its own name."""
-    fields: dict[str, object] = {
-        key: value for key, value in metric.get_signature().info.items() if value is not None
-    }
+    fields: dict[str, object] = {key: value for key, value in metric.get_signature().info.items() if value is not None}
     return fields | {"sacrebleu": fields.pop("version")}

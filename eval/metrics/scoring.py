@@ -131,9 +131,7 @@ class EvaluationResults:
                 "signature": self.resampling.signature,
             },
             "signatures": self.signatures(),
-            "scores": [
-                self._score_fields(metric, system) for metric in self.metrics for system in corpus.systems
-            ],
+            "scores": [self._score_fields(metric, system) for metric in self.metrics for system in corpus.systems],
         }
         return fields | ({"by_document": self.by_document()} if documents else {})
 

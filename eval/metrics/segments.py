@@ -54,9 +54,7 @@ def segments_with_sources(corpus: Corpus, system: str) -> ScorableSegments | Unm
     outputs = tuple(text for document in corpus.documents for text in document.outputs[system])
     sources = tuple(text for document in corpus.documents for text in document.sources)
     lengths = [len(document.sources) for document in corpus.documents]
-    return ScorableSegments(
-        outputs, ((),) * len(outputs), sources, np.repeat(np.arange(len(lengths)), lengths)
-    )
+    return ScorableSegments(outputs, ((),) * len(outputs), sources, np.repeat(np.arange(len(lengths)), lengths))
 
 
 def _whole(corpus: Corpus, sources: tuple[str, ...]) -> tuple[str, ...]:
@@ -65,6 +63,4 @@ def _whole(corpus: Corpus, sources: tuple[str, ...]) -> tuple[str, ...]:
 
 def unmeasured_without_spaces(metric: str, language: str, instead: str) -> Unmeasured:
     """Why a word metric is undefined for a language without spaces."""
-    return Unmeasured(
-        f"{metric} counts words, and {language_name(language)} has no spaces between them: {instead}"
-    )
+    return Unmeasured(f"{metric} counts words, and {language_name(language)} has no spaces between them: {instead}")

@@ -59,9 +59,7 @@ class ZeroPronouns:
             np.asarray(documents, dtype=np.intp),
             share_fold(columns[::2], columns[1::2]),
             metric_signature(self.name, case="no", against=against),
-            parts={
-                person: share_fold([2 * index], [2 * index + 1]) for index, person in enumerate(PRONOUN_FORMS)
-            },
+            parts={person: share_fold([2 * index], [2 * index + 1]) for index, person in enumerate(PRONOUN_FORMS)},
         )
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
@@ -102,7 +100,4 @@ def _extra_pronouns(text: str, overt: Counter[str]) -> Counter[str]:
     """By person, the pronouns of an English text beyond those in the source text."""
     # In a mixed-case text, US is a country.
     words = [word.lower() for word in _WORD.findall(text) if word != "US" or text.isupper()]
-    return (
-        Counter({person: sum(word in forms for word in words) for person, forms in PRONOUN_FORMS.items()})
-        - overt
-    )
+    return Counter({person: sum(word in forms for word in words) for person, forms in PRONOUN_FORMS.items()}) - overt

@@ -46,9 +46,7 @@ class SystemInconsistentNames:
     names: tuple[InconsistentName, ...]
 
 
-def inconsistent_names(
-    results: EvaluationResults, metric: Metric
-) -> Iterator[tuple[str, list[Inconsistency]]]:
+def inconsistent_names(results: EvaluationResults, metric: Metric) -> Iterator[tuple[str, list[Inconsistency]]]:
     """The worst inconsistencies of each system, for metrics that list them."""
     listing: _Listing | None = getattr(metric, "inconsistencies", None)
     if listing is None:
@@ -59,9 +57,7 @@ def inconsistent_names(
             yield system, found
 
 
-def inconsistent_names_by_system(
-    results: EvaluationResults, metric: Metric
-) -> Iterator[SystemInconsistentNames]:
+def inconsistent_names_by_system(results: EvaluationResults, metric: Metric) -> Iterator[SystemInconsistentNames]:
     """The most inconsistent names of each system, for the page."""
     for system, found in inconsistent_names(results, metric):
         yield SystemInconsistentNames(system, tuple(map(_name, found)))

@@ -37,9 +37,7 @@ class ScorePlot:
     mark: float | None
 
 
-def score_plot(
-    name: str, spans: Mapping[str, ScoreInterval | None], *, baseline: str = ""
-) -> ScorePlot | None:
+def score_plot(name: str, spans: Mapping[str, ScoreInterval | None], *, baseline: str = "") -> ScorePlot | None:
     """Lay out the plot; None if no system has a score."""
     known = [span for span in spans.values() if span]
     if not known:

@@ -33,9 +33,7 @@ def most_influential_rows(
     order = np.argsort(-np.nan_to_num(signed, nan=-np.inf), kind="stable")[:most]
     places = list(_places(corpus, counted))
     return [
-        RowInfluence(places[row][0], places[row][1], float(effects[row]))
-        for row in order
-        if signed[row] > _TOLERANCE
+        RowInfluence(places[row][0], places[row][1], float(effects[row])) for row in order if signed[row] > _TOLERANCE
     ]
 
 
@@ -54,9 +52,7 @@ def _alike(counted: MetricCounts, baseline: MetricCounts) -> bool:
 def _places(corpus: Corpus, counted: MetricCounts) -> Iterator[tuple[int, int | None]]:
     """Document and segment of each row."""
     rows = np.bincount(counted.documents, minlength=len(corpus.documents))
-    known = [
-        iter(_segments(one, int(count), counted)) for one, count in zip(corpus.documents, rows, strict=True)
-    ]
+    known = [iter(_segments(one, int(count), counted)) for one, count in zip(corpus.documents, rows, strict=True)]
     return ((int(document), next(known[document])) for document in counted.documents)
 
 

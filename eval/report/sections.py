@@ -182,15 +182,12 @@ def _moves(results: EvaluationResults, metric: Metric, system: str) -> SystemInf
     found = results.counted[metric.name].get(results.resampling.baseline)
     baseline = found if isinstance(found, MetricCounts) else None
     raised, lowered = (
-        most_influential_rows(results.corpus, counted, baseline, most=MOST_PASSAGES, up=up)
-        for up in (True, False)
+        most_influential_rows(results.corpus, counted, baseline, most=MOST_PASSAGES, up=up) for up in (True, False)
     )
     if not raised and not lowered:
         return SystemInfluences(system, (), ())
     passages = _MarkedPassages(results, metric, system)
-    return SystemInfluences(
-        system, tuple(map(passages.passage, raised)), tuple(map(passages.passage, lowered))
-    )
+    return SystemInfluences(system, tuple(map(passages.passage, raised)), tuple(map(passages.passage, lowered)))
 
 
 class _MarkedPassages:
@@ -199,9 +196,7 @@ class _MarkedPassages:
     def __init__(self, results: EvaluationResults, metric: Metric, system: str) -> None:
         self._corpus = corpus_for_metric(metric, results.corpus)
         self._system, self._baseline = system, results.resampling.baseline
-        self._marks = {
-            name: metric_marks(metric, self._corpus, name) for name in (system, self._baseline) if name
-        }
+        self._marks = {name: metric_marks(metric, self._corpus, name) for name in (system, self._baseline) if name}
 
     def passage(self, row: RowInfluence) -> InfluentialPassage:
         document = self._corpus.documents[row.document]
@@ -227,21 +222,15 @@ class _MarkedPassages:
         marks = {name: self._segment_marks(name, document, segment) for name in systems}
         if document.sources:
             source_marks = marks[self._system]["source"]
-            yield ReportText(
-                "source", "source", tuple(split_at_marks(document.sources[segment], source_marks))
-            )
+            yield ReportText("source", "source", tuple(split_at_marks(document.sources[segment], source_marks)))
         for place, reference in enumerate(references):
             name = f"reference {place + 1}" if len(references) > 1 else "reference"
             # Words that the system lost or, if none, that the baseline lost.
-            lost = next(
-                (marks[name]["reference"] for name in reversed(systems) if marks[name]["reference"]), ()
-            )
+            lost = next((marks[name]["reference"] for name in reversed(systems) if marks[name]["reference"]), ())
             yield ReportText("reference", name, tuple(split_at_marks(reference, () if place else lost)))
         for name in systems:
             side: TextSide = "output" if name == self._system else "baseline"
-            yield ReportText(
-                side, name, tuple(split_at_marks(document.outputs[name][segment], marks[name]["output"]))
-            )
+            yield ReportText(side, name, tuple(split_at_marks(document.outputs[name][segment], marks[name]["output"])))
 
     def _segment_marks(self, system: str, document: Document, segment: int) -> dict[str, Sequence[Mark]]:
         """Marks by side; for metrics without marks, where output and reference differ."""

@@ -117,10 +117,7 @@ def bradley_terry_strengths(
     if regularised:
         differences = _widen_unbeaten(*differences, rows.reshape(-1, *wins.shape[1:]), level)
         # A strength is the mean of its differences to all systems.
-        ends = (
-            np.minimum(ends[0], differences[0].mean(axis=1)),
-            np.maximum(ends[1], differences[1].mean(axis=1)),
-        )
+        ends = (np.minimum(ends[0], differences[0].mean(axis=1)), np.maximum(ends[1], differences[1].mean(axis=1)))
         stronger = differences[0] > 0
         ranks = 1 + stronger.sum(axis=0), len(systems) - stronger.sum(axis=1)
     return BradleyTerry(
@@ -195,9 +192,7 @@ def _reachable(wins: FloatArray) -> NDArray[np.bool_]:
 def _disconnected(wins: FloatArray, systems: Sequence[str]) -> str:
     """Name the groups of systems that no vote connects; empty if there is one group."""
     connected = _reachable((wins + wins.T)[None])[0]
-    groups = dict.fromkeys(
-        tuple(name for name, near in zip(systems, row, strict=True) if near) for row in connected
-    )
+    groups = dict.fromkeys(tuple(name for name, near in zip(systems, row, strict=True) if near) for row in connected)
     if len(groups) == 1:
         return ""
     names = "; ".join(", ".join(group) for group in groups)

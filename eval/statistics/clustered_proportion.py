@@ -34,10 +34,7 @@ class ClusteredProportion:
 
 
 def clustered_proportion(
-    wins: Sequence[float] | FloatArray,
-    votes: Sequence[float] | FloatArray,
-    *,
-    level: float = CONFIDENCE_LEVEL,
+    wins: Sequence[float] | FloatArray, votes: Sequence[float] | FloatArray, *, level: float = CONFIDENCE_LEVEL
 ) -> ClusteredProportion:
     """Compute the interval and the test from the wins and votes of each cluster; at least one vote is needed."""
     won, counts = np.asarray(wins, np.float64), np.asarray(votes, np.float64)
@@ -48,9 +45,7 @@ def clustered_proportion(
     effective = min(total, worth * total * _few_clusters_correction(len(counts), rate, level=level))
     wilson = wilson_bounds(rate * effective, effective, level=level)
     bounds = ProportionBounds(wilson.low, wilson.high, "Wilson, on effective votes", level)
-    return ClusteredProportion(
-        len(counts), effective, bounds, sign_flip_p_value(2 * won - counts), min(1.0, worth)
-    )
+    return ClusteredProportion(len(counts), effective, bounds, sign_flip_p_value(2 * won - counts), min(1.0, worth))
 
 
 def clustered_proportion_by_unit(

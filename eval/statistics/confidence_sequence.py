@@ -99,9 +99,7 @@ def _log_evidence_at(wins: FloatArray, votes: FloatArray, log_odds: float) -> Fl
     from scipy.special import betaln
 
     mixture = betaln(_MIXTURE + wins, _MIXTURE + votes - wins) - betaln(_MIXTURE, _MIXTURE)
-    evidence: FloatArray = (
-        mixture + wins * np.logaddexp(0, -log_odds) + (votes - wins) * np.logaddexp(0, log_odds)
-    )
+    evidence: FloatArray = mixture + wins * np.logaddexp(0, -log_odds) + (votes - wins) * np.logaddexp(0, log_odds)
     return evidence
 
 

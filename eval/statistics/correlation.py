@@ -51,9 +51,7 @@ def correlate_scores(
     known = ~np.isnan(metric)
     ours, theirs = metric[known], human[known]
     if not _vary(ours, theirs):
-        return Unmeasured(
-            "one side has the same value everywhere, so there is nothing to correlate", signature
-        )
+        return Unmeasured("one side has the same value everywhere, so there is nothing to correlate", signature)
     known_sheets = np.asarray(sheets)[known]
     inside = {str(sheet): known_sheets == sheet for sheet in dict.fromkeys(known_sheets.tolist())}
     tau, r = kendalltau(ours, theirs), pearsonr(ours, theirs)

@@ -50,9 +50,7 @@ def kruskal_wallis(
     statistic = float(_statistics(values[None], sizes)[0])
     rng = np.random.default_rng(seed)
     starts = np.cumsum([0, *sizes[:-1]])
-    indices = [
-        start + rng.integers(size, size=(samples, size)) for start, size in zip(starts, sizes, strict=True)
-    ]
+    indices = [start + rng.integers(size, size=(samples, size)) for start, size in zip(starts, sizes, strict=True)]
     resampled = _statistics(values[np.concatenate(indices, axis=1)], sizes)
     parts = np.split(rankdata(values), starts[1:])
     means = {name: float(part.mean()) for name, part in zip(groups, parts, strict=True)}
@@ -72,7 +70,5 @@ def _statistics(values: FloatArray, sizes: Sequence[int]) -> FloatArray:
     sums = np.add.reduceat(ranks, starts, axis=1)
     between = (sums**2 / np.asarray(sizes)).sum(axis=1) - number * middle**2
     total = ((ranks - middle) ** 2).sum(axis=1)
-    statistics: FloatArray = np.divide(
-        (number - 1) * between, total, out=np.full(len(values), np.nan), where=total > 0
-    )
+    statistics: FloatArray = np.divide((number - 1) * between, total, out=np.full(len(values), np.nan), where=total > 0)
     return statistics

@@ -67,11 +67,7 @@ def compare_with_baseline(
     corrected, ranks_corrected = _correct(comparisons), _correct(ranks)
     return {
         name: SystemSignificance(
-            drawn.interval(name),
-            comparisons.get(name),
-            corrected.get(name),
-            ranks.get(name),
-            ranks_corrected.get(name),
+            drawn.interval(name), comparisons.get(name), corrected.get(name), ranks.get(name), ranks_corrected.get(name)
         )
         for name in counted
     }

@@ -47,9 +47,7 @@ class OddsRatio:
 
 def odds_ratio(tables: Sequence[TwoByTwoTable], *, level: float = CONFIDENCE_LEVEL) -> OddsRatio | Unmeasured:
     """Compute the conditional estimate over all strata, with its exact test and interval."""
-    informative = [
-        table for table in map(np.asarray, tables) if table.sum(axis=0).all() and table.sum(axis=1).all()
-    ]
+    informative = [table for table in map(np.asarray, tables) if table.sum(axis=0).all() and table.sum(axis=1).all()]
     if not informative:
         return _NO_STRATUM
     lowest, probability = _null_distribution(informative)
@@ -58,21 +56,11 @@ def odds_ratio(tables: Sequence[TwoByTwoTable], *, level: float = CONFIDENCE_LEV
     tail = (1 - level) / 2
     last = len(probability) - 1
     low = 0.0 if observed == 0 else _solve(lambda tilted: float(tilted[observed:].sum()), tail, probability)
-    high = (
-        None
-        if observed == last
-        else _solve(lambda tilted: -float(tilted[: observed + 1].sum()), -tail, probability)
-    )
+    high = None if observed == last else _solve(lambda tilted: -float(tilted[: observed + 1].sum()), -tail, probability)
     counts = np.arange(last + 1)
-    value = (
-        _solve(lambda tilted: float(tilted @ counts), float(observed), probability)
-        if 0 < observed < last
-        else None
-    )
+    value = _solve(lambda tilted: float(tilted @ counts), float(observed), probability) if 0 < observed < last else None
     votes = sum(int(table.sum()) for table in informative)
-    return OddsRatio(
-        value, low, high, p_value, len(informative), len(tables) - len(informative), votes, level
-    )
+    return OddsRatio(value, low, high, p_value, len(informative), len(tables) - len(informative), votes, level)
 
 
 def clustered_odds_ratio(
@@ -89,10 +77,7 @@ def clustered_odds_ratio(
         tables[units[unit], strata[stratum], int(not first_row), int(not first_column)] += 1
     totals = tables.sum(axis=0)
     if len(units) == len(cells):
-        return odds_ratio(
-            [((int(a), int(b)), (int(c), int(d))) for (a, b), (c, d) in totals],
-            level=level,
-        )
+        return odds_ratio([((int(a), int(b)), (int(c), int(d))) for (a, b), (c, d) in totals], level=level)
     informative = (totals.sum(axis=1) > 0).all(axis=1) & (totals.sum(axis=2) > 0).all(axis=1)
     if not informative.any():
         return _NO_STRATUM
@@ -113,9 +98,7 @@ def _jackknife(tables: FloatArray, left_out: int, *, level: float) -> OddsRatio 
     half_width = float(student.isf((1 - level) / 2, number - 1)) * error
     p_value = float(2 * student.sf(abs(value) / error, number - 1)) if error else float(value == 0)
     low, middle, high = (float(np.exp(end)) for end in (value - half_width, value, value + half_width))
-    return OddsRatio(
-        middle, low, high, p_value, len(totals), left_out, int(totals.sum()), level, units=number
-    )
+    return OddsRatio(middle, low, high, p_value, len(totals), left_out, int(totals.sum()), level, units=number)
 
 
 def _log_mantel_haenszel(tables: FloatArray) -> FloatArray:

@@ -15,12 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
-from eval.statistics.resampling import (
-    ResamplingUnit,
-    bootstrap_scores,
-    randomization_differences,
-    resampling_units,
-)
+from eval.statistics.resampling import ResamplingUnit, bootstrap_scores, randomization_differences, resampling_units
 
 SignificanceMethod: TypeAlias = Literal["bootstrap", "randomisation"]
 
@@ -78,9 +73,7 @@ class Resamples:
     """Why there are no intervals or tests, if there are too few units."""
 
     @classmethod
-    def of(
-        cls, counted: Mapping[str, MetricCounts], *, by: ResamplingUnit, samples: int, seed: int
-    ) -> Resamples:
+    def of(cls, counted: Mapping[str, MetricCounts], *, by: ResamplingUnit, samples: int, seed: int) -> Resamples:
         """Draw the resamples."""
         first = next(iter(counted.values()))
         rows = dict(zip(counted, resampling_units(list(counted.values()), by), strict=True))
@@ -113,15 +106,11 @@ class Resamples:
         if method == "randomisation":
             pair = self.rows[baseline], self.rows[other]
             null_differences = randomization_differences(*pair, self.fold, samples=samples, seed=self.seed)
-        drawn, null_differences = (
-            drawn[~np.isnan(drawn)],
-            np.abs(null_differences[~np.isnan(null_differences)]),
-        )
+        drawn, null_differences = (drawn[~np.isnan(drawn)], np.abs(null_differences[~np.isnan(null_differences)]))
         if not len(drawn) or not len(null_differences):
             return Unmeasured(_NEVER_MEASURABLE, self.signature)
         p_value = _share(
-            null_differences - null_differences.mean() if method == "bootstrap" else null_differences,
-            abs(difference),
+            null_differences - null_differences.mean() if method == "bootstrap" else null_differences, abs(difference)
         )
         better = None if abs(difference) <= _TOLERANCE else (difference > 0) == higher_is_better
         return PairedComparison(

@@ -66,9 +66,7 @@ def wilson_bounds(successes: float, trials: float, *, level: float = CONFIDENCE_
     return ProportionBounds(low, high, "Wilson", level)
 
 
-def clopper_pearson_bounds(
-    successes: int, trials: int, *, level: float = CONFIDENCE_LEVEL
-) -> ProportionBounds:
+def clopper_pearson_bounds(successes: int, trials: int, *, level: float = CONFIDENCE_LEVEL) -> ProportionBounds:
     """Exact (Clopper-Pearson) interval."""
     from scipy.special import betainccinv, betaincinv  # type: ignore[import-untyped]
 
@@ -79,9 +77,7 @@ def clopper_pearson_bounds(
     return ProportionBounds(low, high, "Clopper-Pearson", level)
 
 
-def bonett_price_bounds(
-    wins: int, losses: int, ties: int, *, level: float = CONFIDENCE_LEVEL
-) -> ProportionBounds:
+def bonett_price_bounds(wins: int, losses: int, ties: int, *, level: float = CONFIDENCE_LEVEL) -> ProportionBounds:
     """Interval of (wins + ties/2) / votes: half the adjusted Wald interval of a difference of paired proportions."""
     _check_counts(wins, wins + losses + ties, level)
     number = wins + losses + ties + 2

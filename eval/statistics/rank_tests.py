@@ -25,9 +25,7 @@ class WilcoxonResult:
     """Pairs without a difference: ranked, then dropped from the sums (Pratt 1959)."""
 
 
-def wilcoxon_pratt(
-    first: Sequence[float] | FloatArray, second: Sequence[float] | FloatArray
-) -> WilcoxonResult:
+def wilcoxon_pratt(first: Sequence[float] | FloatArray, second: Sequence[float] | FloatArray) -> WilcoxonResult:
     """Test whether the second system's scores of the same passages are higher or lower. Needs scipy."""
     from scipy.stats import norm, rankdata  # type: ignore[import-untyped]
 
@@ -46,14 +44,10 @@ def wilcoxon_pratt(
     return WilcoxonResult(z, float(2 * norm.sf(abs(z))), abs(z) / number**0.5, number, ties)
 
 
-def _paired(
-    first: Sequence[float] | FloatArray, second: Sequence[float] | FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _paired(first: Sequence[float] | FloatArray, second: Sequence[float] | FloatArray) -> tuple[FloatArray, FloatArray]:
     one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if one.shape != other.shape or one.ndim != 1:
-        raise InputError(
-            f"The scores are not in pairs: {one.size:,} on one side and {other.size:,} on the other."
-        )
+        raise InputError(f"The scores are not in pairs: {one.size:,} on one side and {other.size:,} on the other.")
     if np.isnan(one).any() or np.isnan(other).any():
         raise InputError("A score is NaN: leave out passages without a score.")
     return one, other

@@ -52,9 +52,7 @@ def _refuse_unlike(first: MetricCounts, second: MetricCounts, by: ResamplingUnit
         raise InputError(f"The two systems were not counted over the same {by}s ({first.signature}).")
 
 
-def bootstrap_scores(
-    systems: Sequence[FloatArray], fold: Fold, *, samples: int, seed: int
-) -> list[FloatArray]:
+def bootstrap_scores(systems: Sequence[FloatArray], fold: Fold, *, samples: int, seed: int) -> list[FloatArray]:
     """The score of every system in every resample; NaN where it is undefined.
 
     All systems share the draws, as a test of paired differences requires; drawing takes most of the time.

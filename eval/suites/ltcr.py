@@ -51,8 +51,7 @@ def read_test_set(path: Path) -> Corpus:
     if not rows:
         raise InputError(f"{path} has no articles.", field="data")
     documents = (
-        Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source)
-        for row in rows
+        Document(row.id, {"reference": row.reference}, references=(row.reference,), sources=row.source) for row in rows
     )
     return Corpus(tuple(documents), "zh", "en", name="LTCR")
 
@@ -93,7 +92,5 @@ class LtcrSuite:
 
 def _with_references_as_system(corpus: Corpus) -> Corpus:
     """The corpus with the references as a system."""
-    documents = (
-        replace(one, outputs={REFERENCES_LABEL: one.outputs["reference"]}) for one in corpus.documents
-    )
+    documents = (replace(one, outputs={REFERENCES_LABEL: one.outputs["reference"]}) for one in corpus.documents)
     return replace(corpus, documents=tuple(documents))

@@ -36,9 +36,7 @@ def check_outputs(parts: Sequence[TextLines], language: str) -> None:
     for part in parts:
         for place, text in enumerate(part.texts):
             if not (text and text.strip()):
-                raise InputError(
-                    f"{part.location(place)} is empty. Each segment needs its output.", field="system"
-                )
+                raise InputError(f"{part.location(place)} is empty. Each segment needs its output.", field="system")
     whole = join_lines(parts)
     if found := detect_other_language(whole, language):
         raise InputError(

@@ -37,14 +37,10 @@ def _check(
     given: _Output, place: str, segments: Mapping[str, int], found: Mapping[str, TextLines], case_noun: str
 ) -> None:
     if given.id not in segments:
-        raise InputError(
-            f"{place}: there is no {case_noun} {given.id!r} in the data of the suite.", field="system"
-        )
+        raise InputError(f"{place}: there is no {case_noun} {given.id!r} in the data of the suite.", field="system")
     if given.id in found:
         first = found[given.id].numbers
-        raise InputError(
-            f"{place}: {case_noun} {given.id!r} has an output in line {first[0]} already.", field="system"
-        )
+        raise InputError(f"{place}: {case_noun} {given.id!r} has an output in line {first[0]} already.", field="system")
     number = 1 if isinstance(given.output, str) else len(given.output)
     if number != segments[given.id]:
         raise InputError(

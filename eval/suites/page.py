@@ -14,9 +14,7 @@ _PAGE = Page("eval.suites", "eval.report", styles=["scores.css", "suite.css"])
 
 def write_page(outcome: SuiteResult, path: Path) -> None:
     """Write the page atomically."""
-    _PAGE.write(
-        path, "suite.html", outcome=outcome, pictures=[(one, _data_url(one)) for one in outcome.pictures]
-    )
+    _PAGE.write(path, "suite.html", outcome=outcome, pictures=[(one, _data_url(one)) for one in outcome.pictures])
 
 
 def _data_url(picture: SuiteFigure) -> str:

@@ -113,7 +113,4 @@ def accuracy_percent(right: int, decided: int) -> float | None:
 
 def published_rows(rows: Mapping[str, Sequence[float | None]], columns: Sequence[str]) -> list[SuiteRow]:
     """Rows of a paper, by system."""
-    return [
-        SuiteRow(name, dict(zip(columns, values, strict=True)), published=True)
-        for name, values in rows.items()
-    ]
+    return [SuiteRow(name, dict(zip(columns, values, strict=True)), published=True) for name, values in rows.items()]

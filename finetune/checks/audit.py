@@ -56,9 +56,7 @@ class DataAudit:
     def by_kind(self) -> dict[str, list[ExampleFault]]:
         """The faults by kind, in the order of FAULT_KINDS."""
         return {
-            kind: found
-            for kind in FAULT_KINDS
-            if (found := [fault for fault in self.faults if fault.kind == kind])
+            kind: found for kind in FAULT_KINDS if (found := [fault for fault in self.faults if fault.kind == kind])
         }
 
     def require_sound(self) -> None:
@@ -86,9 +84,7 @@ def audit_examples(
     `window` is the context length of the base. `collate` is by default the collator of the training.
     """
     if tokenizer.eos_token_id is None:
-        raise InputError(
-            "The tokenizer of the base has no end token (eos_token), so a model could not learn to stop."
-        )
+        raise InputError("The tokenizer of the base has no end token (eos_token), so a model could not learn to stop.")
     collate = collate or BatchCollator(tokenizer.eos_token_id, config.prompt_weight)
     most = min(config.max_tokens, window or config.max_tokens)
     found = DataAudit()
@@ -103,9 +99,7 @@ def audit_examples(
             fitting.append(example)
             found.faults.extend(find_text_faults(tokenizer, example, one, most=most))
         found.counts[split] = SplitCounts()
-        _audit_split(
-            found, split, fitting, encoded, config=config, collate=collate, show=show - len(found.shown)
-        )
+        _audit_split(found, split, fitting, encoded, config=config, collate=collate, show=show - len(found.shown))
     return found
 
 

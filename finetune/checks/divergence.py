@@ -78,9 +78,7 @@ def first_divergence(
     for at in range(last, max(place - 2, -1), -1):
         chances = after(at)
         but = tokens[at] if at < place else None
-        token = _served_token(
-            tokenizer, tokens[:at], served, stopped=stopped, stop=stop, chances=chances, but=but
-        )
+        token = _served_token(tokenizer, tokens[:at], served, stopped=stopped, stop=stop, chances=chances, but=but)
         if token is not None and token != tokens[at]:
             margin = chances[tokens[at]] - chances[token]
             rank = 1 + sum(chance > chances[token] for chance in chances)

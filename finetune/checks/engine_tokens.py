@@ -34,11 +34,7 @@ class TokenReader(Protocol):
 
 
 async def find_engine_faults(
-    gguf: Path,
-    tokenizer: Any,
-    examples: Sequence[Example],
-    *,
-    progress: Callable[[int], None] = lambda _: None,
+    gguf: Path, tokenizer: Any, examples: Sequence[Example], *, progress: Callable[[int], None] = lambda _: None
 ) -> list[ExampleFault]:
     """Faults of examples that the embedded engine tokenises differently with this GGUF file."""
     async with embedded_engine(gguf, name="base", concurrency=1, window=_WINDOW) as engine:
@@ -68,9 +64,7 @@ async def find_token_faults(
 
 
 def _texts(example: Example) -> tuple[str, str]:
-    return TUNED_FORMAT.render(example.question).text, TUNED_FORMAT.completion(
-        example.question, example.human
-    )
+    return TUNED_FORMAT.render(example.question).text, TUNED_FORMAT.completion(example.question, example.human)
 
 
 async def _special_tokens(reader: TokenReader) -> tuple[list[int], list[int]]:
@@ -101,12 +95,8 @@ def _fault(tokenizer: Any, example: Example, served: tuple[int, ...]) -> Example
     place = next((at for at, (one, other) in pairs if one != other), min(len(trained), len(served)))
     where = "prompt" if place < encoded.prompt_length else "answer"
     here, there = _named(tokenizer, trained, place), _named(tokenizer, served, place)
-    return ExampleFault(
-        "engine", example.id, f"at token {place}, in its {where}: {here} trained, {there} served"
-    )
+    return ExampleFault("engine", example.id, f"at token {place}, in its {where}: {here} trained, {there} served")
 
 
 def _named(tokenizer: Any, tokens: Sequence[int], place: int) -> str:
-    return (
-        f"{printable_token(tokenizer, tokens[place])!r} ({tokens[place]})" if place < len(tokens) else "none"
-    )
+    return f"{printable_token(tokenizer, tokens[place])!r} ({tokens[place]})" if place < len(tokens) else "none"

@@ -46,9 +46,7 @@ FAULT_KINDS: Mapping[str, str] = {
 }
 
 
-def find_text_faults(
-    tokenizer: Any, example: Example, encoded: EncodedExample, *, most: int
-) -> Iterator[ExampleFault]:
+def find_text_faults(tokenizer: Any, example: Example, encoded: EncodedExample, *, most: int) -> Iterator[ExampleFault]:
     """Faults of the tokens before batching; `most` is the maximum length."""
     answer = TUNED_FORMAT.completion(example.question, example.human)
     if not (example.source.strip() and example.mt.strip() and answer):
@@ -67,26 +65,20 @@ def find_text_faults(
     if tokenizer.unk_token_id in within:
         yield ExampleFault("unknown", example.id, f"at token {begun + within.index(tokenizer.unk_token_id)}")
     if tokenizer.eos_token_id in within:
-        yield ExampleFault(
-            "end_inside", example.id, f"at token {begun + within.index(tokenizer.eos_token_id)}"
-        )
+        yield ExampleFault("end_inside", example.id, f"at token {begun + within.index(tokenizer.eos_token_id)}")
     answered = tokenizer(answer, add_special_tokens=False).input_ids
     if encoded.tokens[encoded.prompt_length :] != (*answered, tokenizer.eos_token_id):
         yield ExampleFault("cut", example.id)
 
 
-def find_row_faults(
-    row: Mapping[str, list[Any]], example: str, encoded: EncodedExample
-) -> Iterator[ExampleFault]:
+def find_row_faults(row: Mapping[str, list[Any]], example: str, encoded: EncodedExample) -> Iterator[ExampleFault]:
     """Faults of a row of a batch; `row` has each tensor of the batch as a list."""
     tokens, labels, weights = row["input_ids"], row["labels"], row["loss_weights"]
     attention, length = row["attention_mask"], len(encoded)
     if tuple(tokens[:length]) != encoded.tokens:
         yield ExampleFault("cut", example)
         return
-    learned = [
-        label == token and weight > 0 for token, label, weight in zip(tokens, labels, weights, strict=True)
-    ]
+    learned = [label == token and weight > 0 for token, label, weight in zip(tokens, labels, weights, strict=True)]
     if not learned[length - 1]:
         yield ExampleFault("end_not_learned", example)
     if not all(learned[encoded.prompt_length : length - 1]):
@@ -94,9 +86,7 @@ def find_row_faults(
         yield ExampleFault("answer_not_learned", example, f"at token {place}")
     if not all(attention[:length]):
         yield ExampleFault("unattended", example)
-    if any(
-        label != IGNORED and weight for label, weight in zip(labels[length:], weights[length:], strict=True)
-    ):
+    if any(label != IGNORED and weight for label, weight in zip(labels[length:], weights[length:], strict=True)):
         yield ExampleFault("padding_learned", example)
     if any(attention[length:]):
         yield ExampleFault("padding_attended", example)
@@ -104,9 +94,7 @@ def find_row_faults(
 
 def find_filler_faults(row: Mapping[str, list[Any]]) -> Iterator[ExampleFault]:
     """Faults of the filler row, which must have no loss."""
-    if any(
-        label != IGNORED and weight for label, weight in zip(row["labels"], row["loss_weights"], strict=True)
-    ):
+    if any(label != IGNORED and weight for label, weight in zip(row["labels"], row["loss_weights"], strict=True)):
         yield ExampleFault("padding_learned", "the blank that fills the last batch")
 
 

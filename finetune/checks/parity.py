@@ -109,9 +109,7 @@ def _reference_answer(tokenizer: Any, example: Example, given: GreedyAnswer) -> 
     ended = given.stopped and len(given.tokens) < most
     if ended and not fence:
         tokens = (*tokens, tokenizer.eos_token_id)
-    return ReferenceAnswer(
-        example, tuple(prompt_tokens(tokenizer, example)), tokens, text, most, ended or bool(fence)
-    )
+    return ReferenceAnswer(example, tuple(prompt_tokens(tokenizer, example)), tokens, text, most, ended or bool(fence))
 
 
 async def compare_engine(
@@ -132,11 +130,7 @@ async def compare_engine(
 
     async def ask(one: ReferenceAnswer) -> tuple[ParityDifference | None, bool]:
         sampling = Sampling(
-            temperature=0.0,
-            top_p=1.0,
-            seed=1,
-            max_tokens=one.most,
-            max_characters=_MAX_CHARACTERS_PER_TOKEN * one.most,
+            temperature=0.0, top_p=1.0, seed=1, max_tokens=one.most, max_characters=_MAX_CHARACTERS_PER_TOKEN * one.most
         )
         async with engine.using(name) as chosen:
             reply = await engine.ask(

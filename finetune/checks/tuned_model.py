@@ -41,9 +41,7 @@ class TunedModel:
     @property
     def library_versions(self) -> str:
         """Library versions, for the report."""
-        return (
-            ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "peft")) + ", float32"
-        )
+        return ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "peft")) + ", float32"
 
 
 def load_tuned_model(
@@ -56,9 +54,7 @@ def load_tuned_model(
         raise InputError(f"There is no adapter directory {directory}.")
     card = read_card(directory)
     if prompt_format(card.format).is_chat:
-        raise InputError(
-            f"{directory} was trained in the chat format {card.prompt}, which is not checked here."
-        )
+        raise InputError(f"{directory} was trained in the chat format {card.prompt}, which is not checked here.")
     loaded = load_base(base or card.base.model, cache=cache, progress=progress)
     read_adapter("adapter", directory, base=read_base(loaded.location))
     model = PeftModel.from_pretrained(loaded.model, str(directory)).eval()
@@ -72,9 +68,7 @@ def find_gguf(base: str, *, cache: Path, progress: DownloadListener = ignore_pro
 
 
 @asynccontextmanager
-async def open_embedded_engine(
-    tuned: TunedModel, base: Path, *, threads: int | None = None
-) -> AsyncIterator[Engine]:
+async def open_embedded_engine(tuned: TunedModel, base: Path, *, threads: int | None = None) -> AsyncIterator[Engine]:
     """Open the embedded engine with the adapter as TUNED_ALIAS; one slot, so that answers do not depend on order."""
     with _gguf_directory(tuned) as directory:
         adapter = read_gguf_adapter(TUNED_ALIAS, directory, base=base)

@@ -64,20 +64,14 @@ def build_training_set(
     built.splits["train"], remarks = choose_train_examples(fit, chosen, recipe, built.funnel)
     built.remarks += remarks
     stutters, remarks = make_stutter_examples(
-        built.splits["train"],
-        recipe.stutter_share,
-        tokens=recipe.tokens,
-        counter=counter,
-        seed=recipe.seed,
+        built.splits["train"], recipe.stutter_share, tokens=recipe.tokens, counter=counter, seed=recipe.seed
     )
     built.splits["train"] += stutters
     built.remarks += remarks
     for side, take in (("dev", recipe.take_dev), ("test", recipe.take_test)):
         held = sides[side]
         if recipe.select_held_out:
-            held = select_paragraphs(
-                _filter_train_split(held, recipe, counter, FilterFunnel()), recipe, FilterFunnel()
-            )
+            held = select_paragraphs(_filter_train_split(held, recipe, counter, FilterFunnel()), recipe, FilterFunnel())
         built.splits[side] = choose_held_out_examples(held, take, side=side, seed=recipe.seed)
     _refuse_too_few(built, paragraphs, recipe)
     return built

@@ -61,9 +61,7 @@ class _Rows(Sequence[Example]):
         return (Example(**row) for row in self.table)
 
 
-def write_dataset(
-    directory: Path, splits: Mapping[str, Sequence[Example]], manifest: Mapping[str, Any]
-) -> None:
+def write_dataset(directory: Path, splits: Mapping[str, Sequence[Example]], manifest: Mapping[str, Any]) -> None:
     """Write the examples, and the manifest last: a directory with a manifest is complete."""
     from datasets import Dataset, DatasetDict, Features, Value
 
@@ -88,16 +86,13 @@ def read_dataset(directory: Path) -> ExampleDataset:
         splits = load_from_disk(str(directory))
     except FileNotFoundError as error:
         raise InputError(
-            f"{directory} holds no examples: it has no {MANIFEST_FILE}. Build a training set first.",
-            field="data",
+            f"{directory} holds no examples: it has no {MANIFEST_FILE}. Build a training set first.", field="data"
         ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"The examples in {directory} can't be read: {error}") from error
     missing = set(COLUMNS) - set(splits["train"].column_names) if "train" in splits else {"train"}
     if missing:
-        raise InputError(
-            f"The examples in {directory} have no {', '.join(sorted(missing))}. Build them again."
-        )
+        raise InputError(f"The examples in {directory} have no {', '.join(sorted(missing))}. Build them again.")
     digest = hash_bytes(content, length=16)
     return ExampleDataset(directory, cast(Mapping[str, Any], manifest), f"data@{digest}", dict(splits))
 

@@ -50,9 +50,7 @@ def drop_duplicates(paragraphs: Sequence[TrainingParagraph]) -> list[TrainingPar
     return kept
 
 
-def drop_near_duplicates(
-    paragraphs: Sequence[TrainingParagraph], *, likeness: float
-) -> list[TrainingParagraph]:
+def drop_near_duplicates(paragraphs: Sequence[TrainingParagraph], *, likeness: float) -> list[TrainingParagraph]:
     """Drop near-duplicate sources; the first stays."""
     index = NearDuplicateIndex(likeness)
     kept = []

@@ -34,9 +34,7 @@ class Example:
     @property
     def question(self) -> Question:
         """The question from which a prompt is rendered."""
-        return Question(
-            self.source, self.mt, language_name(self.source_language), language_name(self.target_language)
-        )
+        return Question(self.source, self.mt, language_name(self.source_language), language_name(self.target_language))
 
     @property
     def segment(self) -> Segment:

@@ -36,12 +36,7 @@ class FilterFunnel:
     steps: list[FilterStep] = field(default_factory=list)
 
     def record(
-        self,
-        name: str,
-        before: Sequence[TrainingParagraph],
-        after: Sequence[TrainingParagraph],
-        *,
-        side: str = "all",
+        self, name: str, before: Sequence[TrainingParagraph], after: Sequence[TrainingParagraph], *, side: str = "all"
     ) -> None:
         """Record a filter from its input and output."""
         dropped = Counter(one.pair for one in before)
@@ -52,8 +47,7 @@ class FilterFunnel:
     def losses(self, pair: str | None = None) -> str:
         """Losses by filter, largest first, as part of a sentence."""
         found = [
-            (step.dropped if pair is None else step.dropped_by_pair.get(pair, 0), step.name)
-            for step in self.steps
+            (step.dropped if pair is None else step.dropped_by_pair.get(pair, 0), step.name) for step in self.steps
         ]
         told = [f"{name} took {count:,}" for count, name in sorted(found, reverse=True) if count]
         return ", ".join(told) or "no filter took any"

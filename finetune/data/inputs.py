@@ -49,8 +49,7 @@ def read_inputs(
     """Read the paragraphs of all files; `encoder` and `progress` are for raw books."""
     if not inputs.files:
         raise InputError(
-            "There is nothing to build from: no PAR3 files, rows, files by split or raw books are given.",
-            field="rows",
+            "There is nothing to build from: no PAR3 files, rows, files by split or raw books are given.", field="rows"
         )
     if any(inputs.sides.values()) and (inputs.par3 or inputs.rows or inputs.books):
         raise InputError(
@@ -66,20 +65,13 @@ def read_inputs(
 
 
 def _read(
-    inputs: BuildInputs,
-    rows_as_book: int | None,
-    encoder: SentenceEncoder | None,
-    progress: AlignmentProgress | None,
+    inputs: BuildInputs, rows_as_book: int | None, encoder: SentenceEncoder | None, progress: AlignmentProgress | None
 ) -> Iterator[TrainingParagraph]:
     for path in inputs.par3:
         yield from read_par3(path, languages=inputs.languages)
     for book in inputs.books:
         yield from read_raw_book(
-            book,
-            languages=inputs.languages,
-            paragraphs_as_book=rows_as_book,
-            encoder=encoder,
-            progress=progress,
+            book, languages=inputs.languages, paragraphs_as_book=rows_as_book, encoder=encoder, progress=progress
         )
     for path in inputs.rows:
         yield from read_training_rows(path, languages=inputs.languages, rows_as_book=rows_as_book)

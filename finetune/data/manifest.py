@@ -18,15 +18,7 @@ from finetune.data.recipe import DataRecipe
 from finetune.data.sentence_bleu import bleu_signature
 from finetune.data.token_counter import TokenCounter
 
-_LIBRARIES = (
-    "ape-books",
-    "datasets",
-    "numpy",
-    "py3langid",
-    "sacrebleu",
-    "sentence-transformers",
-    "transformers",
-)
+_LIBRARIES = ("ape-books", "datasets", "numpy", "py3langid", "sacrebleu", "sentence-transformers", "transformers")
 
 
 def make_manifest(
@@ -98,9 +90,7 @@ def hash_examples(examples: Sequence[Example]) -> str:
     """Hash of the examples' content, independent of storage."""
     digest = hashlib.sha256()
     for one in examples:
-        digest.update(
-            json.dumps(asdict(one), ensure_ascii=False, sort_keys=True).encode(errors="replace") + b"\n"
-        )
+        digest.update(json.dumps(asdict(one), ensure_ascii=False, sort_keys=True).encode(errors="replace") + b"\n")
     return digest.hexdigest()
 
 

@@ -18,8 +18,7 @@ def refuse_existing_output(directory: Path, *, replace: bool) -> None:
         )
     if directory.exists() and not _is_training_set(directory):
         raise InputError(
-            f"{directory} is not a training set (it has no manifest.json), so it is not replaced.",
-            field="out",
+            f"{directory} is not a training set (it has no manifest.json), so it is not replaced.", field="out"
         )
 
 

@@ -115,7 +115,5 @@ def _paragraphs(name: str, book: _Book, file: str, languages: tuple[str, str]) -
     if not book.translator_data:
         raise InputError(f"The book {name!r} of {file} has no human translation.")
     for place, (source, mt) in enumerate(zip(book.source_paras, book.gt_paras, strict=True)):
-        humans = tuple(
-            (who, one.translator_paras[place].strip()) for who, one in book.translator_data.items()
-        )
+        humans = tuple((who, one.translator_paras[place].strip()) for who, one in book.translator_data.items())
         yield TrainingParagraph(f"{name}:{place}", name, source.strip(), mt.strip(), humans, *languages)

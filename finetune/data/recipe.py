@@ -67,9 +67,7 @@ class DataRecipe(BaseModel):
         2000, description="most tokens of source, MT and human version, to train on"
     )
     near: Share = Field(0.8, description="likeness of character shingles that makes a near-duplicate")
-    percentiles: tuple[float, float] = Field(
-        (10, 90), description="of BLEU, by language pair; outside is dropped"
-    )
+    percentiles: tuple[float, float] = Field((10, 90), description="of BLEU, by language pair; outside is dropped")
     edit_rate: float | None = Field(None, ge=0, description="most edits for each word of the MT")
     book_share: Share = Field(1.0, description="most of a book; PAR3 published one half")
     sample: Annotated[int, Field(ge=1)] = Field(30_000, description="most examples to train on")

@@ -83,9 +83,7 @@ def _objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         except (json.JSONDecodeError, RecursionError) as error:
             raise InputError(f"Line {number} of {path.name} is not JSON: {error}.") from error
         if not isinstance(row, dict):
-            raise InputError(
-                f"Line {number} of {path.name} is JSON, but not an object with source, mt and human."
-            )
+            raise InputError(f"Line {number} of {path.name} is JSON, but not an object with source, mt and human.")
         yield number, row
 
 
@@ -95,9 +93,7 @@ def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if first is None:
         return
     cells = first[1].split("\t")
-    names = [
-        cell.strip() if cell.startswith(_HUMAN_COLUMN_PREFIX) else cell.strip().lower() for cell in cells
-    ]
+    names = [cell.strip() if cell.startswith(_HUMAN_COLUMN_PREFIX) else cell.strip().lower() for cell in cells]
     if not any(name in _COLUMN_NAMES or name.startswith(_HUMAN_COLUMN_PREFIX) for name in names):
         if len(names) != 3:
             raise InputError(

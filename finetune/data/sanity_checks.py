@@ -7,13 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from ape.errors import InputError
-from ape.text.languages import (
-    LANGUAGE_NAMES,
-    classify_language,
-    language_name,
-    language_scripts,
-    script_counts,
-)
+from ape.text.languages import LANGUAGE_NAMES, classify_language, language_name, language_scripts, script_counts
 from finetune.data.paragraph import TrainingParagraph
 
 # Enough to be sure, and little enough to be quick.

@@ -40,9 +40,7 @@ def select_paragraphs(
     if recipe.uses("percentile"):
         left = _record_step(funnel, "percentile", left, filter_by_bleu_percentiles(left, recipe))
     if recipe.uses("edit rate") and recipe.edit_rate is not None:
-        left = _record_step(
-            funnel, "edit rate", left, [one for one in left if filters.drop_by_edit_rate(one, recipe)]
-        )
+        left = _record_step(funnel, "edit rate", left, [one for one in left if filters.drop_by_edit_rate(one, recipe)])
     if recipe.uses("book share") and recipe.book_share < 1:
         left = _record_step(funnel, "book share", left, limit_share_of_books(left, recipe))
     return left
@@ -55,9 +53,7 @@ def _record_step(
     return after
 
 
-def filter_by_bleu_percentiles(
-    paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe
-) -> list[TrainingParagraph]:
+def filter_by_bleu_percentiles(paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe) -> list[TrainingParagraph]:
     """Drop the lowest and highest percentiles of aggregated BLEU in each language pair."""
     scores = [aggregate_bleu(one) for one in paragraphs]
     by_pair: dict[str, list[float]] = defaultdict(list)
@@ -71,13 +67,9 @@ def filter_by_bleu_percentiles(
     ]
 
 
-def limit_share_of_books(
-    paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe
-) -> list[TrainingParagraph]:
+def limit_share_of_books(paragraphs: Sequence[TrainingParagraph], recipe: DataRecipe) -> list[TrainingParagraph]:
     """Sample at most the given share of each book."""
-    room = {
-        book: int(count * recipe.book_share) for book, count in Counter(p.book for p in paragraphs).items()
-    }
+    room = {book: int(count * recipe.book_share) for book, count in Counter(p.book for p in paragraphs).items()}
     kept = set()
     for one in _shuffled(paragraphs, f"book share:{recipe.seed}"):
         if room[one.book]:
@@ -136,10 +128,7 @@ class _Selection:
 
 
 def choose_train_examples(
-    clean: Sequence[TrainingParagraph],
-    chosen: Sequence[TrainingParagraph],
-    recipe: DataRecipe,
-    funnel: FilterFunnel,
+    clean: Sequence[TrainingParagraph], chosen: Sequence[TrainingParagraph], recipe: DataRecipe, funnel: FilterFunnel
 ) -> tuple[list[Example], list[str]]:
     """Select the training set, with notes for the user.
 
@@ -240,9 +229,7 @@ def choose_held_out_examples(
     for pair, count in take.items():
         own = [one for one in chosen if one.pair == pair]
         if count > len(own):
-            raise InputError(
-                f"{count:,} examples of {pair} were asked for on {side}, which has {len(own):,}."
-            )
+            raise InputError(f"{count:,} examples of {pair} were asked for on {side}, which has {len(own):,}.")
         kept = {one.id for one in sample_items(own, count, seed=f"{pair}:{side}:{seed}")}
         chosen = [one for one in chosen if one.pair != pair or one.id in kept]
     return [one.to_example() for one in chosen]

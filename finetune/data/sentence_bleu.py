@@ -33,14 +33,8 @@ def paragraph_bleu(paragraph: TrainingParagraph, human: str) -> float:
 def aggregate_bleu(paragraph: TrainingParagraph) -> float:
     """PAR3's aggregate: the mean of BLEU against all human versions but one; plain BLEU if there is one."""
     texts = [text for _, text in paragraph.humans]
-    sets = (
-        [(*texts[:place], *texts[place + 1 :]) for place in range(len(texts))]
-        if texts[1:]
-        else [tuple(texts)]
-    )
-    return sum(sentence_bleu(paragraph.mt, one, language=paragraph.target_language) for one in sets) / len(
-        sets
-    )
+    sets = [(*texts[:place], *texts[place + 1 :]) for place in range(len(texts))] if texts[1:] else [tuple(texts)]
+    return sum(sentence_bleu(paragraph.mt, one, language=paragraph.target_language) for one in sets) / len(sets)
 
 
 def bleu_signature(languages: Sequence[str]) -> dict[str, str]:

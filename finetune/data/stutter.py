@@ -51,9 +51,7 @@ def _too_few(others: int, made: int, wanted: int, share: float) -> str:
     )
 
 
-def _examples_within_limit(
-    examples: Sequence[Example], tokens: int, counter: TokenCounter, seed: int
-) -> list[Example]:
+def _examples_within_limit(examples: Sequence[Example], tokens: int, counter: TokenCounter, seed: int) -> list[Example]:
     found: dict[str, Example] = {}
     for most in (40, 10, 3):
         left = [
@@ -63,9 +61,7 @@ def _examples_within_limit(
         ]
         counts = counter([_paragraph(one) for one in left]) if left else []
         found |= {
-            one.id.removesuffix(STUTTER_SUFFIX): one
-            for one, count in zip(left, counts, strict=True)
-            if count <= tokens
+            one.id.removesuffix(STUTTER_SUFFIX): one for one, count in zip(left, counts, strict=True) if count <= tokens
         }
     return [found[one.id] for one in examples if one.id in found]
 
@@ -82,11 +78,7 @@ def _stutter_example(example: Example, most: int, seed: str) -> Example | None:
     if find_loops(text):
         return None
     mt = insert_stutter(text, random, most=most)
-    return (
-        replace(example, id=f"{example.id}{STUTTER_SUFFIX}", mt=mt, human=text, kind="stutter")
-        if mt
-        else None
-    )
+    return replace(example, id=f"{example.id}{STUTTER_SUFFIX}", mt=mt, human=text, kind="stutter") if mt else None
 
 
 def insert_stutter(text: str, random: Random, *, most: int) -> str | None:

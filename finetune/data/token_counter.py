@@ -40,9 +40,7 @@ class EstimatedTokenCounter:
 
     def __call__(self, paragraphs: Sequence[TrainingParagraph]) -> list[int]:
         """One number for each paragraph."""
-        return [
-            sum(map(_estimated, prompt_and_completion(paragraph))) + _END_TOKENS for paragraph in paragraphs
-        ]
+        return [sum(map(_estimated, prompt_and_completion(paragraph))) + _END_TOKENS for paragraph in paragraphs]
 
     def describe(self) -> dict[str, str]:
         """For the manifest."""
@@ -90,9 +88,7 @@ def _load(name: str, progress: DownloadListener) -> Any:
     if not packed and "/" not in name and not Path(name).is_dir():
         raise _tokenizer_error(name, "there is nothing of that name")  # nor is that how the hub names models
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            find_base(name, progress=progress).location if packed else name
-        )
+        tokenizer = AutoTokenizer.from_pretrained(find_base(name, progress=progress).location if packed else name)
     except (OSError, ValueError, KeyError) as error:
         raise _tokenizer_error(name, str(error)) from error
     # No warning for texts longer than the context: we only count.

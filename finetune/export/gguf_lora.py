@@ -59,9 +59,7 @@ class LoraFactors:
     up: FloatArray
 
 
-def write_gguf_lora(
-    adapter: Path, base: BaseLocation, output: Path, *, precision: LoraPrecision = "float16"
-) -> Path:
+def write_gguf_lora(adapter: Path, base: BaseLocation, output: Path, *, precision: LoraPrecision = "float16") -> Path:
     """Write a new file; AdapterRefused if GGUF can't express the adapter."""
     read_adapter("adapter", adapter, base=read_base(base.location))
     config = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
@@ -69,8 +67,7 @@ def write_gguf_lora(
     family = _family(model)
     names = _Names(family, int(model["num_hidden_layers"]))
     pairs = {
-        names.of(module): _permuted(pair, module, model, family)
-        for module, pair in _scaled_factors(adapter, config)
+        names.of(module): _permuted(pair, module, model, family) for module, pair in _scaled_factors(adapter, config)
     }
     _refuse_overflow(pairs, precision)
     with new_output(output) as draft:

@@ -15,12 +15,7 @@ from finetune.progress_bars import hide_progress_bars
 
 
 def write_merged(
-    adapter: Path,
-    base: str,
-    output: Path,
-    *,
-    cache: Path | None = None,
-    progress: DownloadListener = ignore_progress,
+    adapter: Path, base: str, output: Path, *, cache: Path | None = None, progress: DownloadListener = ignore_progress
 ) -> Path:
     """Write the merged model in float32 to a new directory, with tokenizer, adapter card and README.
 
@@ -35,9 +30,7 @@ def write_merged(
         model.save_pretrained(draft)
         loaded.tokenizer.save_pretrained(draft)
         write_card(draft, card)
-        (draft / "README.md").write_text(
-            render_model_card(adapter, name=output.name, merged=True), encoding="utf-8"
-        )
+        (draft / "README.md").write_text(render_model_card(adapter, name=output.name, merged=True), encoding="utf-8")
     return output
 
 

@@ -22,11 +22,7 @@ _LIMITATIONS = (
 
 
 def render_model_card(
-    adapter: Path,
-    *,
-    manifest: Mapping[str, Any] | None = None,
-    name: str | None = None,
-    merged: bool = False,
+    adapter: Path, *, manifest: Mapping[str, Any] | None = None, name: str | None = None, merged: bool = False
 ) -> str:
     """The card as Markdown. `manifest` is that of the training data; `name` is by default the directory's.
 
@@ -62,10 +58,7 @@ def serving_instructions(card: AdapterCard) -> str:
 def _front_matter(card: AdapterCard, *, merged: bool) -> list[str]:
     """Metadata for the Hugging Face hub."""
     languages = sorted({code for pair in card.languages for code in pair.split("-")})
-    metadata: dict[str, object] = {
-        "base_model": card.base.model,
-        "library_name": "transformers" if merged else "peft",
-    }
+    metadata: dict[str, object] = {"base_model": card.base.model, "library_name": "transformers" if merged else "peft"}
     if card.base.model in CATALOGUE:
         metadata["license"] = CATALOGUE[card.base.model].licence.lower()
     if languages:

@@ -91,9 +91,7 @@ def write_hosted_card(card: HostedCard, directory: Path, *, results: Sequence[by
             (directory / name).write_bytes(content)
         (directory / CARD).write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise ApeError(
-            f"{directory} can't be written to: {error.strerror}. The model is {card.model}."
-        ) from error
+        raise ApeError(f"{directory} can't be written to: {error.strerror}. The model is {card.model}.") from error
     return card
 
 

@@ -30,9 +30,7 @@ class ChatExample:
 def make_chat_example(example: Example) -> ChatExample:
     """The example in the `chat` format."""
     # As in `post_edit`: space around a passage is put back after editing and never shown to a model.
-    question = replace(
-        example.question, source=example.question.source.strip(), mt=example.question.mt.strip()
-    )
+    question = replace(example.question, source=example.question.source.strip(), mt=example.question.mt.strip())
     prompt = CHAT.render(question)
     assert not isinstance(prompt.body, str)
     answer = CHAT.completion(question, example.human)

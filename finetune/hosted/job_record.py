@@ -89,8 +89,7 @@ def open_job_record(directory: Path, *, url: str) -> Iterator[HostedJobRecord]:
             yield HostedJobRecord(directory / RECORD_FILE, _read(directory / RECORD_FILE, url=url))
     except Timeout as error:
         raise Conflict(
-            f"Another command is using {directory}. Wait until it ends, or use another directory.",
-            field="out",
+            f"Another command is using {directory}. Wait until it ends, or use another directory.", field="out"
         ) from error
     except (FileExistsError, NotADirectoryError, PermissionError) as error:
         raise InputError(f"{directory} can't be used: {error.strerror}.", field="out") from error
@@ -103,11 +102,8 @@ def _read(path: Path, *, url: str) -> HostedJobState:
         return HostedJobState(url=url)
     except ValidationError as error:
         raise InputError(
-            f"{path} can't be read, so a job may be running. Inspect the file, or use another directory.",
-            field="out",
+            f"{path} can't be read, so a job may be running. Inspect the file, or use another directory.", field="out"
         ) from error
     if state.url != url:
-        raise Conflict(
-            f"{path.parent} belongs to {state.url}, not to {url}. Use another directory.", field="out"
-        )
+        raise Conflict(f"{path.parent} belongs to {state.url}, not to {url}. Use another directory.", field="out")
     return state

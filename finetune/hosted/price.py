@@ -42,9 +42,7 @@ class CostEstimate:
         return f"{tokens}: ${low:,.2f} to ${high:,.2f} at ${self.price:,.2f} a million ({self.origin})."
 
 
-def estimate_cost(
-    tokens: TokenRange, *, epochs: int, base: str, by_openai: bool, price: float | None
-) -> CostEstimate:
+def estimate_cost(tokens: TokenRange, *, epochs: int, base: str, by_openai: bool, price: float | None) -> CostEstimate:
     """Estimate with the given price, or with the listed one."""
     trained = tokens.times(epochs)
     if price is not None:
@@ -53,11 +51,7 @@ def estimate_cost(
     fitting = [listed for listed in DOLLARS_PER_MILLION_TOKENS if name.startswith(listed)]
     if not (by_openai and fitting):
         return CostEstimate(trained, None, "")
-    return CostEstimate(
-        trained,
-        DOLLARS_PER_MILLION_TOKENS[max(fitting, key=len)],
-        "listed in mid-2025",
-    )
+    return CostEstimate(trained, DOLLARS_PER_MILLION_TOKENS[max(fitting, key=len)], "listed in mid-2025")
 
 
 def _round(tokens: float) -> int:

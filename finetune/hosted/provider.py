@@ -162,9 +162,7 @@ class HostedProvider:
                 except openai.OpenAIError as error:
                     raise self._ours(error) from error
                 except MALFORMED_REPLY_ERRORS as error:
-                    raise EngineError(
-                        f"{self.host} sent an invalid response. Is the address right?"
-                    ) from error
+                    raise EngineError(f"{self.host} sent an invalid response. Is the address right?") from error
         raise AssertionError("unreachable: the loop returns or raises")
 
     def _ours(self, error: openai.OpenAIError) -> Exception:

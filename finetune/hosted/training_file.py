@@ -14,12 +14,7 @@ from ape.files.cache import cache_key
 from ape.text.token_estimate import TokenRange
 from finetune.data.example import Example
 from finetune.hosted.chat_rows import ChatExample, make_chat_example
-from finetune.hosted.validation import (
-    MAX_FILE_BYTES,
-    MIN_EXAMPLES,
-    estimate_row_tokens,
-    find_example_error,
-)
+from finetune.hosted.validation import MAX_FILE_BYTES, MIN_EXAMPLES, estimate_row_tokens, find_example_error
 
 _EXAMPLES_NAMED = 5
 
@@ -46,11 +41,7 @@ class TrainingFile:
 
 
 def write_training_file(
-    examples: Iterable[Example],
-    path: Path,
-    *,
-    max_tokens: int,
-    excluded_questions: frozenset[bytes] = frozenset(),
+    examples: Iterable[Example], path: Path, *, max_tokens: int, excluded_questions: frozenset[bytes] = frozenset()
 ) -> TrainingFile:
     """Write the valid examples. `excluded_questions` are the questions of the other file, which must not occur here."""
     rejected: list[RejectedExample] = []
@@ -99,9 +90,7 @@ def refuse_invalid_files(training: TrainingFile, validation: TrainingFile | None
     files = [file for file in (training, validation) if file]
     rejected = [(file, one) for file in files for one in file.rejected]
     if rejected and not leave_out:
-        lines = "\n".join(
-            f"  {file.path.name}: {one.id}: {one.why}" for file, one in rejected[:_EXAMPLES_NAMED]
-        )
+        lines = "\n".join(f"  {file.path.name}: {one.id}: {one.why}" for file, one in rejected[:_EXAMPLES_NAMED])
         more = f"\n  and {len(rejected) - _EXAMPLES_NAMED:,} more" if len(rejected) > _EXAMPLES_NAMED else ""
         raise InputError(
             f"{len(rejected):,} examples can't be sent:\n{lines}{more}\n"
@@ -111,9 +100,7 @@ def refuse_invalid_files(training: TrainingFile, validation: TrainingFile | None
     if training.rows < MIN_EXAMPLES:
         reasons = Counter(one.why for one in training.rejected).most_common(1)
         lost = f" Most were left out because: {reasons[0][0]}." if reasons else ""
-        raise InputError(
-            f"There are {training.rows} training examples, and at least {MIN_EXAMPLES} are needed.{lost}"
-        )
+        raise InputError(f"There are {training.rows} training examples, and at least {MIN_EXAMPLES} are needed.{lost}")
     for file in files:
         if file.size > MAX_FILE_BYTES:
             raise TooLong(

@@ -88,16 +88,10 @@ def find_example_error(example: Example, chat: ChatExample, *, max_tokens: int) 
 def estimate_row_tokens(row: ChatRowDict) -> TokenRange:
     """Estimated tokens of a row, prompt included, since all are paid for."""
     turns = row["messages"]
-    low = (
-        sum(estimate_tokens(turn["content"]).low for turn in turns)
-        + _TOKENS_PER_TURN * len(turns)
-        + _TOKENS_PER_ROW
-    )
+    low = sum(estimate_tokens(turn["content"]).low for turn in turns) + _TOKENS_PER_TURN * len(turns) + _TOKENS_PER_ROW
     return TokenRange(low, low * _ESTIMATE_MARGIN)
 
 
 def max_example_tokens(base: str) -> int:
     """Maximum tokens per example of a model."""
-    return next(
-        limit for name, limit in MAX_TOKENS_BY_BASE.items() if base.removeprefix("ft:").startswith(name)
-    )
+    return next(limit for name, limit in MAX_TOKENS_BY_BASE.items() if base.removeprefix("ft:").startswith(name))

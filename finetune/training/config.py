@@ -33,12 +33,8 @@ class DevEvaluationConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    every: Annotated[
-        int, Field(ge=1, description="steps between checkpoints, each with a dev evaluation")
-    ] = 100
-    examples: Annotated[
-        int, Field(ge=0, description="dev examples to evaluate on; 0 turns evaluation off")
-    ] = 128
+    every: Annotated[int, Field(ge=1, description="steps between checkpoints, each with a dev evaluation")] = 100
+    examples: Annotated[int, Field(ge=0, description="dev examples to evaluate on; 0 turns evaluation off")] = 128
     patience: Annotated[int, Field(ge=1, description="evaluations without a gain before training stops")] = 3
     keep: Annotated[int, Field(ge=1, description="checkpoints to keep in addition to the best")] = 2
 
@@ -49,17 +45,11 @@ class TrainConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     epochs: Annotated[float, Field(gt=0)] = 2.0
-    max_steps: Annotated[
-        int | None, Field(ge=1, description="upper limit on steps, below what the epochs need")
-    ] = None
-    batch: Annotated[
-        int, Field(ge=1, description="examples per step, over all micro-batches and processes")
-    ] = 32
+    max_steps: Annotated[int | None, Field(ge=1, description="upper limit on steps, below what the epochs need")] = None
+    batch: Annotated[int, Field(ge=1, description="examples per step, over all micro-batches and processes")] = 32
     micro_batch: Annotated[int, Field(ge=1, description="examples per forward pass and process")] = 4
     learning_rate: Annotated[float, Field(gt=0)] = 2e-4
-    warmup: Annotated[
-        float, Field(ge=0, lt=1, description="share of the steps with a rising learning rate")
-    ] = 0.03
+    warmup: Annotated[float, Field(ge=0, lt=1, description="share of the steps with a rising learning rate")] = 0.03
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     clip: Annotated[float, Field(gt=0, description="maximum gradient norm")] = 1.0
     prompt_weight: Annotated[
@@ -69,9 +59,9 @@ class TrainConfig(BaseModel):
     seed: int = 1
     precision: Literal["float32", "bfloat16"] = "float32"
     quantised: Annotated[bool, Field(description="QLoRA: load the base in 4 bits with bitsandbytes")] = False
-    checkpointing: Annotated[
-        bool, Field(description="recompute activations in the backward pass to save memory")
-    ] = False
+    checkpointing: Annotated[bool, Field(description="recompute activations in the backward pass to save memory")] = (
+        False
+    )
     chunk: Annotated[int, Field(ge=1, description="tokens whose logits are in memory at a time")] = 1024
     # Never tried on a GPU. accelerate does not shard on CPUs; forced to (two processes, version 2), steps and dev
     # evaluations worked and saving failed: state dicts were sharded, and loading the best checkpoint hung.

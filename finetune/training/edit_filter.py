@@ -120,9 +120,7 @@ def _edits(one: DraftedExample) -> Iterator[_WeighedEdit]:
             yield _WeighedEdit(one, evidence, _gain(one, [evidence]))
 
 
-def _folds(
-    edits: Sequence[_WeighedEdit], seed: int
-) -> Iterator[tuple[list[_WeighedEdit], list[_WeighedEdit]]]:
+def _folds(edits: Sequence[_WeighedEdit], seed: int) -> Iterator[tuple[list[_WeighedEdit], list[_WeighedEdit]]]:
     """For each fold, the edits outside it and those in it.
 
     A book is never divided between folds, since its names and style would be known from the other passages. Where a
@@ -184,8 +182,7 @@ def _fit_weights(edits: Sequence[_WeighedEdit], threshold: float) -> EditFilter:
         if np.abs(step).max() < 1e-8:
             break
     features = {
-        name: (float(mean[at]), float(scale[at]), float(beta[at + 1]))
-        for at, name in enumerate(FILTER_FEATURES)
+        name: (float(mean[at]), float(scale[at]), float(beta[at + 1])) for at, name in enumerate(FILTER_FEATURES)
     }
     return EditFilter(features=features, bias=float(beta[0]), threshold=threshold)
 

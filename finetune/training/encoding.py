@@ -54,9 +54,7 @@ def encode_examples(
     for example in examples:
         one = encode_example(tokenizer, example)
         if window and len(one) > window:
-            raise _too_long(
-                example, one, "the context of the base is", window, "use a base with a longer context"
-            )
+            raise _too_long(example, one, "the context of the base is", window, "use a base with a longer context")
         if len(one) > max_tokens:
             raise _too_long(example, one, "max_tokens of the training is", max_tokens, "raise max_tokens")
         encoded.append(one)

@@ -46,9 +46,7 @@ class _Chunked(torch.autograd.Function):
     """Compute the gradient in the forward pass: softmax minus one-hot labels, times the head."""
 
     @staticmethod
-    def forward(
-        ctx: Any, states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, chunk: int
-    ) -> Tensor:
+    def forward(ctx: Any, states: Tensor, head: Tensor, labels: Tensor, weights: Tensor, chunk: int) -> Tensor:
         total = states.new_zeros((), dtype=torch.float32)
         by_state = torch.empty_like(states) if ctx.needs_input_grad[0] else None
         by_head = torch.zeros_like(head) if ctx.needs_input_grad[1] else None
@@ -89,9 +87,7 @@ def use_weighted_loss(model: Any, *, chunk: int = CHUNK) -> None:
     This replaces its forward method, so that wrappers (peft, DDP, FSDP) still see the call.
     """
     original = model.forward
-    transforms_logits = any(
-        getattr(model.config, name, None) not in (None, 1.0) for name in _LOGIT_TRANSFORMS
-    )
+    transforms_logits = any(getattr(model.config, name, None) not in (None, 1.0) for name in _LOGIT_TRANSFORMS)
 
     def forward(self: Any, *args: Any, loss_weights: Tensor | None = None, **inputs: Any) -> Any:
         if loss_weights is None:

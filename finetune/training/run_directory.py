@@ -31,13 +31,7 @@ _STATE = "trainer_state.json"
 # Failures to write; other OSErrors, such as a lost connection to another process, are raised as they are.
 _WRITE_ERRORS = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPERM, errno.EROFS}
 # How torch and safetensors report a failed write, which they do without an OSError.
-_WRITE_ERROR_PHRASES = (
-    "No space left",
-    "File too large",
-    "failed writing file",
-    "file write failed",
-    "unexpected pos",
-)
+_WRITE_ERROR_PHRASES = ("No space left", "File too large", "failed writing file", "file write failed", "unexpected pos")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +71,7 @@ class TrainingRun:
                 if (self.directory / CARD_FILE).exists():
                     (self.directory / LOCK_FILE).unlink(missing_ok=True)  # a finished adapter needs no lock
         except Timeout as error:
-            raise InputError(
-                f"Another process is training in {self.directory}. Wait for it to end."
-            ) from error
+            raise InputError(f"Another process is training in {self.directory}. Wait for it to end.") from error
 
     def finish(self) -> None:
         """Remove the checkpoints once the adapter is saved."""
@@ -89,9 +81,7 @@ class TrainingRun:
 def open_training_run(directory: Path, settings: Mapping[str, Any]) -> TrainingRun:
     """Create the directory, or resume a run with the same settings; refuse any other directory."""
     if (directory / CARD_FILE).exists():
-        raise InputError(
-            f"{directory} holds a finished adapter. Choose another output directory, or remove it first."
-        )
+        raise InputError(f"{directory} holds a finished adapter. Choose another output directory, or remove it first.")
     run = TrainingRun(directory)
     now = json.dumps(settings, indent=1, sort_keys=True) + "\n"
     try:
@@ -192,9 +182,7 @@ def _resume_advice(run: TrainingRun) -> str:
     last = run.last_checkpoint()
     if last is None:
         return "There is no checkpoint yet. Free some space and start again."
-    return (
-        f"Free some space and run it again: it resumes from the checkpoint of step {checkpoint_step(last)}."
-    )
+    return f"Free some space and run it again: it resumes from the checkpoint of step {checkpoint_step(last)}."
 
 
 def _disk_full(error: BaseException | None) -> str | None:

@@ -28,12 +28,7 @@ from finetune.training.config import TrainConfig
 from finetune.training.encoding import FILLER_EXAMPLE, BatchCollator, encode_example, encode_examples
 from finetune.training.loss import use_weighted_loss
 from finetune.training.loss_plot import plot_losses
-from finetune.training.run_directory import (
-    TrainingRun,
-    checkpoint_step,
-    explain_write_errors,
-    open_training_run,
-)
+from finetune.training.run_directory import TrainingRun, checkpoint_step, explain_write_errors, open_training_run
 from finetune.training.trainer import ApeTrainer, SkippedCheckpoint, TrainingEvent
 from prompts import TUNED_FORMAT
 
@@ -52,18 +47,11 @@ class TrainingResult:
 
 
 def train_adapter(
-    base: str,
-    data: Path,
-    out: Path,
-    *,
-    config: TrainConfig,
-    listen: Callable[[TrainingEvent], None] = lambda _: None,
+    base: str, data: Path, out: Path, *, config: TrainConfig, listen: Callable[[TrainingEvent], None] = lambda _: None
 ) -> TrainingResult:
     """Train an adapter into a new directory, or resume the unfinished run in it."""
     if config.fsdp is not None and not torch.cuda.is_available():
-        raise InputError(
-            "fsdp needs GPUs: on CPUs each process keeps the whole model. Leave it out on this machine."
-        )
+        raise InputError("fsdp needs GPUs: on CPUs each process keeps the whole model. Leave it out on this machine.")
     examples = read_dataset(data)
     settings = {"base": base, "data": examples.manifest_hash, "config": config.model_dump(mode="json")}
     run = open_training_run(out, settings)
@@ -72,17 +60,11 @@ def train_adapter(
 
 
 def _train(
-    base: str,
-    examples: ExampleDataset,
-    run: TrainingRun,
-    config: TrainConfig,
-    listen: Callable[[TrainingEvent], None],
+    base: str, examples: ExampleDataset, run: TrainingRun, config: TrainConfig, listen: Callable[[TrainingEvent], None]
 ) -> TrainingResult:
     loaded = load_base(base, dtype=config.precision, quantised=config.quantised)
     trainer = _trainer(loaded, examples, run, config, listen)
-    last = run.last_checkpoint(
-        lambda path, file: trainer.emit(SkippedCheckpoint(checkpoint_step(path), file))
-    )
+    last = run.last_checkpoint(lambda path, file: trainer.emit(SkippedCheckpoint(checkpoint_step(path), file)))
     if last and run.ended_at(last):
         trainer.restore_ended(last)
     else:
@@ -93,10 +75,7 @@ def _train(
             _save(trainer, loaded, examples, run, config)
     trainer.accelerator.wait_for_everyone()
     return TrainingResult(
-        run.directory,
-        trainer.state.global_step,
-        checkpoint_step(last) if last else 0,
-        tuple(trainer.state.log_history),
+        run.directory, trainer.state.global_step, checkpoint_step(last) if last else 0, tuple(trainer.state.log_history)
     )
 
 
@@ -117,9 +96,7 @@ def add_adapter(loaded: LoadedBase, config: TrainConfig) -> Any:
         r=lora.rank,
         lora_alpha=lora.alpha,  # type: ignore[arg-type]  # any factor, not only an integer
         lora_dropout=lora.dropout,
-        target_modules=_linear_layer_names(loaded.model)
-        if lora.modules == "all-linear"
-        else list(lora.modules),
+        target_modules=_linear_layer_names(loaded.model) if lora.modules == "all-linear" else list(lora.modules),
         layers_to_transform=list(range(first, layers)) if first else None,
         task_type="CAUSAL_LM",
     )
@@ -133,9 +110,7 @@ def add_adapter(loaded: LoadedBase, config: TrainConfig) -> Any:
 def _linear_layer_names(model: Any) -> list[str]:
     """The linear modules without the head; peft's "all-linear" can't be restricted to some layers."""
     head = model.get_output_embeddings()
-    linear = (
-        name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear) and part is not head
-    )
+    linear = (name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear) and part is not head)
     return sorted({name.rpartition(".")[2] for name in linear})
 
 
@@ -147,9 +122,7 @@ def _trainer(
     listen: Callable[[TrainingEvent], None],
 ) -> ApeTrainer:
     window = getattr(loaded.model.config, "max_position_embeddings", None)
-    encoded = encode_examples(
-        loaded.tokenizer, examples["train"], max_tokens=config.max_tokens, window=window
-    )
+    encoded = encode_examples(loaded.tokenizer, examples["train"], max_tokens=config.max_tokens, window=window)
     limit = min(config.max_tokens, window or config.max_tokens)
     dev = [
         one

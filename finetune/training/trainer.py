@@ -132,11 +132,7 @@ class ApeTrainer(Trainer):
         """Loss and TER of greedy post-edits on dev; each process takes its share of the examples."""
         start = time.monotonic()
         # The shards of a model have to run the same examples at the same time.
-        share = (
-            slice(None)
-            if self.is_fsdp_enabled
-            else slice(self.args.process_index, None, self.args.world_size)
-        )
+        share = slice(None) if self.is_fsdp_enabled else slice(self.args.process_index, None, self.args.world_size)
         examples = self._dev[share]
         loss_sum, weight_sum = self._dev_loss(examples)
         answers = generate_greedy(self.model, self._tokenizer, examples) if examples else []
@@ -150,9 +146,7 @@ class ApeTrainer(Trainer):
             "eval_ter": gain.ter_after,
             "eval_stopped": gain.stop_rate,
         }
-        self.emit(
-            DevEvaluation(self.state.global_step, loss, gain.ter_before, gain.ter_after, gain.stop_rate)
-        )
+        self.emit(DevEvaluation(self.state.global_step, loss, gain.ter_before, gain.ter_after, gain.stop_rate))
         self.log(dict(metrics))
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         self.evaluation_seconds += time.monotonic() - start
@@ -205,31 +199,23 @@ class _EventCallback(TrainerCallback):
         self._start_time = 0.0
         self._first_step = 0
 
-    def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """Set the path of the best checkpoint anew, since the directory may have been moved."""
         self._start_time, self._first_step = time.monotonic(), state.global_step
         if state.best_global_step:
             state.best_model_checkpoint = f"{args.output_dir}/checkpoint-{state.best_global_step}"
         self._trainer.emit(TrainingStart(state.global_step, state.max_steps))
 
-    def on_epoch_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_epoch_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """Set the epoch of the sampler; the Trainer does not under several processes or after a resume."""
         self._trainer.order.set_epoch(int(state.epoch or 0))
 
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
-    ) -> None:
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """Evaluate after the last step too, so that it can be the best."""
         if state.global_step >= state.max_steps and args.eval_strategy != "no":
             control.should_evaluate = True
 
-    def on_log(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any
-    ) -> None:
+    def on_log(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
         """The rate leaves out dev evaluations; the time left includes them."""
         logs = named.get("logs") or {}
         if "loss" not in logs or state.global_step <= self._first_step:
@@ -237,6 +223,4 @@ class _EventCallback(TrainerCallback):
         passed = time.monotonic() - self._start_time
         done, left = state.global_step - self._first_step, state.max_steps - state.global_step
         rate = self._trainer.tokens_seen * args.world_size / (passed - self._trainer.evaluation_seconds)
-        self._trainer.emit(
-            TrainingStep(state.global_step, state.max_steps, logs["loss"], rate, passed / done * left)
-        )
+        self._trainer.emit(TrainingStep(state.global_step, state.max_steps, logs["loss"], rate, passed / done * left))

@@ -76,10 +76,7 @@ class ServiceMetrics:
             "ape_passages_total", "Passages post-edited.", ["model", "decision"], registry=registry
         )
         self._failures = Counter(
-            "ape_passage_failures_total",
-            "Passages that failed, by problem type.",
-            ["problem"],
-            registry=registry,
+            "ape_passage_failures_total", "Passages that failed, by problem type.", ["problem"], registry=registry
         )
         self._passage_seconds = Histogram(
             "ape_passage_seconds",
@@ -98,17 +95,12 @@ class ServiceMetrics:
         self._findings = Counter(
             "ape_findings_total", "Findings of the guards.", ["guard", "severity"], registry=registry
         )
-        self._drafts = Counter(
-            "ape_drafts_total", "Drafts of post-edited passages.", ["model"], registry=registry
-        )
+        self._drafts = Counter("ape_drafts_total", "Drafts of post-edited passages.", ["model"], registry=registry)
         self._tokens = Counter(
             "ape_tokens_total", "Tokens of post-edited passages.", ["model", "kind"], registry=registry
         )
         self._adapters = Counter(
-            "ape_adapter_loads_total",
-            "Loads and unloads of adapters by outcome.",
-            ["outcome"],
-            registry=registry,
+            "ape_adapter_loads_total", "Loads and unloads of adapters by outcome.", ["outcome"], registry=registry
         )
         for outcome in ADAPTER_OUTCOMES:
             self._adapters.labels(outcome)  # a rate needs an initial value of 0
@@ -196,18 +188,14 @@ class _ScrapeCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         if self.queue:
-            yield GaugeMetricFamily(
-                "ape_queue_passages", "Passages waiting or in progress.", value=self.queue.admitted
-            )
+            yield GaugeMetricFamily("ape_queue_passages", "Passages waiting or in progress.", value=self.queue.admitted)
             yield GaugeMetricFamily(
                 "ape_queue_capacity_passages", "The most passages that may be.", value=self.queue.capacity
             )
         if self.engine:
             yield from _engine(self.engine())
         if self.adapters:
-            yield GaugeMetricFamily(
-                "ape_adapters_loaded", "Adapters that can be used.", value=self.adapters()
-            )
+            yield GaugeMetricFamily("ape_adapters_loaded", "Adapters that can be used.", value=self.adapters())
         if self.jobs:
             yield _jobs(self.jobs())
 
@@ -220,15 +208,9 @@ def _jobs(numbers: Mapping[str, int]) -> Metric:
 
 
 def _engine(health: EngineHealth) -> Iterator[Metric]:
-    yield GaugeMetricFamily(
-        "ape_engine_up", "1 while the model server is up, else 0.", value=health.state == "up"
-    )
-    states = GaugeMetricFamily(
-        "ape_engine_state", "1 for the current state, 0 for the others.", labels=["state"]
-    )
+    yield GaugeMetricFamily("ape_engine_up", "1 while the model server is up, else 0.", value=health.state == "up")
+    states = GaugeMetricFamily("ape_engine_state", "1 for the current state, 0 for the others.", labels=["state"])
     for state in STATES:
         states.add_metric([state], float(health.state == state))
     yield states
-    yield CounterMetricFamily(
-        "ape_engine_restarts_total", "Restarts of the model server.", value=health.restarts
-    )
+    yield CounterMetricFamily("ape_engine_restarts_total", "Restarts of the model server.", value=health.restarts)

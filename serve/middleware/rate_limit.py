@@ -50,8 +50,7 @@ class RateLimit:
         if full:
             wait, limit = max((self._wait(limit, identity, count), limit) for limit in full)
             raise TooMany(
-                f"The limit is {_words(limit)}, and {count:,} more would pass in {wait:.0f} seconds.",
-                retry_after=wait,
+                f"The limit is {_words(limit)}, and {count:,} more would pass in {wait:.0f} seconds.", retry_after=wait
             )
         for limit in self.limits:
             self._windows.hit(limit, identity, cost=count)

@@ -18,9 +18,7 @@ async def read_json(request: Request, settings: Settings) -> Any:
     """Read and parse a JSON body."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Unreadable(
-            f"The body must be application/json, not {kind or 'of an unstated type'}.", status=415
-        )
+        raise Unreadable(f"The body must be application/json, not {kind or 'of an unstated type'}.", status=415)
     try:
         return json.loads(await read_body(request, settings.max_body_bytes))
     except (ValueError, RecursionError) as error:

@@ -109,9 +109,7 @@ class RequestLog:
             await self.app(scope, receive, send)
             return
         name, record, path = _id_of(scope), _Record(), scope["path"]
-        exchange = HttpExchange(
-            scope, receive, send, headers=[(REQUEST_ID_HEADER.lower().encode(), name.encode())]
-        )
+        exchange = HttpExchange(scope, receive, send, headers=[(REQUEST_ID_HEADER.lower().encode(), name.encode())])
         id_before, record_before = request_id.set(name), _record.set(record)
         try:
             await exchange.run(self.app)

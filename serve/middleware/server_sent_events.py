@@ -34,9 +34,7 @@ class EventStreamResponse(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(
-        self, events: AsyncGenerator[str], *, admission: AbstractContextManager[None] | None = None
-    ) -> None:
+    def __init__(self, events: AsyncGenerator[str], *, admission: AbstractContextManager[None] | None = None) -> None:
         super().__init__(headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
         self._events = events

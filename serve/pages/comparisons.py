@@ -91,7 +91,5 @@ def _file(folder: Path, name: str, file: str) -> Response:
         raise HTTPException(404, "There is no such comparison here, or it is not finished.")
     kind = _TYPES[Path(file).suffix]
     return FileResponse(
-        run / file,
-        media_type=kind,
-        headers=PAGE_HEADERS | {"Content-Security-Policy": _REPORT_SECURITY_POLICY},
+        run / file, media_type=kind, headers=PAGE_HEADERS | {"Content-Security-Policy": _REPORT_SECURITY_POLICY}
     )

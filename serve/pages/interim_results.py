@@ -174,18 +174,11 @@ def _pairs(
     # A pair without votes has a p-value of 1.
     corrected = holm_correction([one.shown_p_value for one in seen] + [1.0] * (len(planned) - len(seen)))
     pairs = tuple(_pair(votes, one, corrected[at], planned, unit=unit) for at, one in enumerate(seen))
-    return pairs, tuple(
-        f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured)
-    )
+    return pairs, tuple(f"{one.why[:1].upper()}{one.why[1:]}." for one in found if isinstance(one, Unmeasured))
 
 
 def _pair(
-    votes: Sequence[Vote],
-    seen: Preference,
-    corrected: float,
-    planned: Mapping[tuple[str, str], int],
-    *,
-    unit: str,
+    votes: Sequence[Vote], seen: Preference, corrected: float, planned: Mapping[tuple[str, str], int], *, unit: str
 ) -> InterimPair:
     from eval.human.analysis.sequential_looks import sequential_look
     from eval.statistics.counts import Unmeasured

@@ -67,14 +67,10 @@ def add_login_routes(app: FastAPI, login: PageLogin) -> None:
         try:
             secret = login.log_in(request, form.get("key", [""])[0].strip())
         except (NotAllowed, UnicodeEncodeError):
-            return page_response(
-                "login.html", status=401, to=to, wrong="That key is not valid for these pages."
-            )
+            return page_response("login.html", status=401, to=to, wrong="That key is not valid for these pages.")
         response = RedirectResponse(to, 303, PAGE_HEADERS)
         secure = request.url.scheme == "https"
-        response.set_cookie(
-            COOKIE, secret, max_age=SESSION_SECONDS, httponly=True, samesite="lax", secure=secure
-        )
+        response.set_cookie(COOKIE, secret, max_age=SESSION_SECONDS, httponly=True, samesite="lax", secure=secure)
         return response
 
 

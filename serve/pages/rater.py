@@ -32,9 +32,7 @@ def add_rater_routes(app: FastAPI, settings: Settings, trial_store: LazyTrialSto
         try:
             return html_response(await trial_store.run(lambda trials: _page(trials, token)))
         except UnknownTrial as error:
-            return page_response(
-                "message.html", status=404, title="This link leads nowhere", message=str(error)
-            )
+            return page_response("message.html", status=404, title="This link leads nowhere", message=str(error))
 
     @app.get("/ab/r/{token}/sheet", include_in_schema=False)
     async def sheet(token: str) -> Response:
@@ -45,13 +43,9 @@ def add_rater_routes(app: FastAPI, settings: Settings, trial_store: LazyTrialSto
     async def vote(request: Request, token: str, item: str) -> Response:
         log_fields(path=f"{_LOGGED_PATH}/votes")
         given = await read_json(request, settings)
-        return ascii_json_response(
-            public_vote(await trial_store.run(lambda trials: _save(trials, token, item, given)))
-        )
+        return ascii_json_response(public_vote(await trial_store.run(lambda trials: _save(trials, token, item, given))))
 
-    @app.api_route(
-        "/ab/r/{rest:path}", methods=["GET", "PUT", "POST", "DELETE", "PATCH"], include_in_schema=False
-    )
+    @app.api_route("/ab/r/{rest:path}", methods=["GET", "PUT", "POST", "DELETE", "PATCH"], include_in_schema=False)
     async def nothing(rest: str) -> Response:
         log_fields(path=_LOGGED_PATH)  # the path may still contain a token
         raise HTTPException(404, "Not found. A rater's link has one part after /ab/r/.")
@@ -71,9 +65,7 @@ def _sheet(trials: TrialStore, token: str) -> dict[str, Any]:
 
     link = trials.find_link(token)
     votes = trials.votes(link.trial, rater=link.rater)
-    return page_content(
-        public_sheet(trials.trial(link.trial), link.rater), [public_vote(vote) for vote in votes]
-    )
+    return page_content(public_sheet(trials.trial(link.trial), link.rater), [public_vote(vote) for vote in votes])
 
 
 def _save(trials: TrialStore, token: str, item: str, given: Any) -> Vote:

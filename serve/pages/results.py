@@ -46,9 +46,7 @@ def add_result_routes(app: FastAPI, trial_store: LazyTrialStore, *, auth: Any) -
             return page_response("message.html", status=404, title="No such test", message=str(error))
         except ModuleNotFoundError as error:
             message = f"This needs {error.name}, which is not installed: pip install 'ape-books[eval]'"
-            return page_response(
-                "message.html", status=503, title="Results are not available here", message=message
-            )
+            return page_response("message.html", status=503, title="Results are not available here", message=message)
         headers = {"ETag": f'"{etag}"', "Cache-Control": "no-cache"}
         if found is None:
             return Response(status_code=304, headers=PAGE_HEADERS | headers)
@@ -58,9 +56,7 @@ def add_result_routes(app: FastAPI, trial_store: LazyTrialStore, *, auth: Any) -
     async def votes(trial: str, kind: Literal["jsonl", "csv"]) -> Response:
         text = await trial_store.run(lambda trials: _votes(trials, trial, kind))
         disposition = {"Content-Disposition": f'attachment; filename="votes.{kind}"'}
-        return Response(
-            text.encode("utf-8", "replace"), media_type=_TYPES[kind], headers=PAGE_HEADERS | disposition
-        )
+        return Response(text.encode("utf-8", "replace"), media_type=_TYPES[kind], headers=PAGE_HEADERS | disposition)
 
 
 def _votes(trials: TrialStore, id: str, kind: Literal["jsonl", "csv"]) -> str:

@@ -99,10 +99,7 @@ class _BookUpload:
         files = _files(upload, options)
         await self._refuse_if_abandoned(request)
         opened = await self.scheduler.run_in_thread(
-            open_files,
-            files,
-            source_language=options.source_language,
-            target_language=options.target_language,
+            open_files, files, source_language=options.source_language, target_language=options.target_language
         )
         await self._refuse_if_abandoned(request)
         async with self.engine.using(options.model) as model:
@@ -199,7 +196,6 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
         return common | variant
 
     properties = {
-        name: without_null(content) if "anyOf" in content else content
-        for name, content in schema["properties"].items()
+        name: without_null(content) if "anyOf" in content else content for name, content in schema["properties"].items()
     }
     return {**schema, "properties": properties}

@@ -56,9 +56,7 @@ class JobResultFile:
     name: str
 
 
-async def open_job_result(
-    scheduler: JobScheduler, job: Job, format: ResultFormat, *, partial: bool
-) -> JobResultFile:
+async def open_job_result(scheduler: JobScheduler, job: Job, format: ResultFormat, *, partial: bool) -> JobResultFile:
     """Open the result; raise Conflict if the job is not done, unless `partial`."""
     if job.state is not JobState.DONE and not partial:
         raise Conflict(f"The job is {job.state}, not done. Try again later, or set partial=true.")
@@ -131,9 +129,7 @@ class JobResultResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send headers and content."""
         with self.result.file as file:
-            await send(
-                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-            )
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b""})

@@ -21,13 +21,9 @@ from serve.scheduler.scheduler import JobScheduler
 from serve.schemas.jobs import MAX_LISTED, JobDetails, JobOut, JobsResponse, RedoRequest, job_details
 
 Limit = Annotated[int, Query(ge=1, le=100, description="page size")]
-After = Annotated[
-    str | None, Query(min_length=1, max_length=100, description="the `next` of the previous page")
-]
+After = Annotated[str | None, Query(min_length=1, max_length=100, description="the `next` of the previous page")]
 Partial = Annotated[bool, Query(description="return an unfinished result of a job that is not done")]
-Format = Annotated[
-    ResultFormat, Query(description="the book in its own format, an export format, or the report")
-]
+Format = Annotated[ResultFormat, Query(description="the book in its own format, an export format, or the report")]
 
 
 def add_job_routes(app: FastAPI, settings: Settings) -> None:
@@ -86,9 +82,7 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
         responses={**_files(), **problem_responses(401, 403, 404, 409, 422, 503)},
         dependencies=auth,
     )
-    async def result(
-        request: Request, id: str, format: Format = "book", partial: Partial = False
-    ) -> Response:
+    async def result(request: Request, id: str, format: Format = "book", partial: Partial = False) -> Response:
         found = await _job(request, settings, id)
         return JobResultResponse(await open_job_result(_scheduler(request), found, format, partial=partial))
 
@@ -136,10 +130,7 @@ def _add_change_routes(app: FastAPI, settings: Settings) -> None:
         if not (given.paragraphs or given.rejected or given.quarantined):
             raise InputError("Choose what to edit again: paragraphs, rejected or quarantined.")
         changed = await _scheduler(request).redo(
-            found,
-            paragraphs=tuple(given.paragraphs),
-            rejected=given.rejected,
-            quarantined=given.quarantined,
+            found, paragraphs=tuple(given.paragraphs), rejected=given.rejected, quarantined=given.quarantined
         )
         return await _job_out(request, changed)
 

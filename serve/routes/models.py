@@ -18,15 +18,7 @@ from serve.middleware.auth import auth_dependency, authenticate, authenticate_ad
 from serve.middleware.request_body import read_json
 from serve.middleware.request_log import log_fields
 from serve.routes.openapi import problem_responses
-from serve.schemas.models import (
-    NAME_PATTERN,
-    AdapterOut,
-    AliasOut,
-    AliasRequest,
-    LoadRequest,
-    ModelOut,
-    ModelsResponse,
-)
+from serve.schemas.models import NAME_PATTERN, AdapterOut, AliasOut, AliasRequest, LoadRequest, ModelOut, ModelsResponse
 
 NameInPath = Annotated[str, InPath(pattern=NAME_PATTERN)]
 

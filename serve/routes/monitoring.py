@@ -34,9 +34,7 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
         try:
             models = await asyncio.wait_for(registry.models(), READY_SECONDS)
         except TimeoutError as error:
-            raise EngineTimeout(
-                f"The model server did not answer within {READY_SECONDS:g} seconds."
-            ) from error
+            raise EngineTimeout(f"The model server did not answer within {READY_SECONDS:g} seconds.") from error
         if not models:
             raise EngineUnavailable("The model server serves no model.")
         return Readiness(models=[model.name for model in models], restarts=registry.health().restarts)
@@ -46,8 +44,7 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
         tags=["operation"],
         summary="Get the metrics of the service",
         response_class=Response,
-        responses=text_response("Prometheus text format, or OpenMetrics if accepted.")
-        | problem_responses(401, 403),
+        responses=text_response("Prometheus text format, or OpenMetrics if accepted.") | problem_responses(401, 403),
         dependencies=[auth_dependency(settings, authenticate)],
     )
     async def metrics(request: Request) -> Response:

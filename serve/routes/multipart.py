@@ -96,8 +96,7 @@ def multipart_boundary(content_type: str) -> bytes:
     kind, options = parse_options_header(content_type)
     if kind != MEDIA_TYPE.encode():
         raise Unreadable(
-            f"The body must be {MEDIA_TYPE}, not {kind.decode('latin-1') or 'of no stated type'}.",
-            status=415,
+            f"The body must be {MEDIA_TYPE}, not {kind.decode('latin-1') or 'of no stated type'}.", status=415
         )
     if not options.get(b"boundary"):
         raise Unreadable("The content type has no boundary.")
@@ -209,9 +208,7 @@ class _MultipartParts:
         if part.name in self._files or part.name in self._fields:
             raise InputError(f"The part {part.name} occurs twice.", field=part.name)
         if part.headers.get("content-transfer-encoding", "").strip().lower() not in _IDENTITY_ENCODINGS:
-            raise InputError(
-                f"The part {part.name} has a transfer encoding. Send its raw bytes.", field=part.name
-            )
+            raise InputError(f"The part {part.name} has a transfer encoding. Send its raw bytes.", field=part.name)
         if part.name in files:
             self._open(part, options.get(b"filename", b"").decode("utf-8", "replace"))
 

@@ -35,9 +35,7 @@ _STATUS_DESCRIPTIONS = {
     504: "The model server did not answer in time.",
     507: "No memory for another adapter, or no disk space for a book.",
 }
-_RETRY_AFTER = {
-    "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}}
-}
+_RETRY_AFTER = {"Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}}}
 _HEADERS: dict[int, dict[str, Any]] = {
     401: {"WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}}},
     429: _RETRY_AFTER,
@@ -46,8 +44,7 @@ _HEADERS: dict[int, dict[str, Any]] = {
     504: _RETRY_AFTER,
 }
 _QUESTION, _ANSWER, _PROBLEM = (
-    {"$ref": f"#/components/schemas/{model.__name__}"}
-    for model in (PostEditRequest, PostEditResponse, Problem)
+    {"$ref": f"#/components/schemas/{model.__name__}"} for model in (PostEditRequest, PostEditResponse, Problem)
 )
 _EVENTS = {
     **{name: TypeAdapter(kind).json_schema() for kind, name in PROGRESS_EVENTS.items()},
@@ -134,12 +131,7 @@ def _schemas(settings: Settings) -> dict[str, Any]:
 
 
 def _request(settings: Settings) -> dict[str, Any]:
-    many = {
-        "type": "array",
-        "items": _QUESTION,
-        "minItems": 1,
-        "maxItems": max_passages_per_request(settings),
-    }
+    many = {"type": "array", "items": _QUESTION, "minItems": 1, "maxItems": max_passages_per_request(settings)}
     examples = {
         "one": {"summary": "One passage", "value": EXAMPLE_QUESTION},
         "list": {"summary": "A list of passages", "value": [EXAMPLE_QUESTION, EXAMPLE_QUESTION]},
@@ -168,8 +160,4 @@ def _response() -> dict[str, Any]:
 def _event(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of one event of a stream."""
     data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
-    return {
-        "type": "object",
-        "required": ["event", "data"],
-        "properties": {"event": {"const": name}, "data": data},
-    }
+    return {"type": "object", "required": ["event", "data"], "properties": {"event": {"const": name}, "data": data}}

@@ -63,9 +63,7 @@ async def _next_event(events: asyncio.Queue[str | None]) -> str | None:
 
 def _progress(event: AttemptEvent | TokenEvent | RetryEvent | FindingEvent) -> tuple[str, dict[str, Any]]:
     if isinstance(event, FindingEvent):
-        return "finding", FindingOut.model_validate(event.finding, from_attributes=True).model_dump(
-            mode="json"
-        )
+        return "finding", FindingOut.model_validate(event.finding, from_attributes=True).model_dump(mode="json")
     return PROGRESS_EVENTS[type(event)], asdict(event)
 
 

@@ -22,13 +22,7 @@ from serve.middleware.server_sent_events import MEDIA_TYPE as EVENT_STREAM
 from serve.middleware.server_sent_events import EventStreamResponse
 from serve.routes.openapi import problem_responses
 from serve.routes.passage_stream import passage_events
-from serve.routes.passages import (
-    PassageHandler,
-    PassageOutcome,
-    PassageQuestion,
-    PassageQuestions,
-    read_questions,
-)
+from serve.routes.passages import PassageHandler, PassageOutcome, PassageQuestion, PassageQuestions, read_questions
 from serve.schemas.passages import PostEditResponse
 
 
@@ -58,9 +52,7 @@ def add_post_edit_route(app: FastAPI, settings: Settings) -> None:
             return EventStreamResponse(passage_events(asked, handler), admission=admission)
         outcomes = await _post_edit_all(asked, request, handler, admission)
         if asked.is_list:
-            return JSONResponse(
-                [_outcome_json(*pair) for pair in zip(asked.questions, outcomes, strict=True)]
-            )
+            return JSONResponse([_outcome_json(*pair) for pair in zip(asked.questions, outcomes, strict=True)])
         return _single_response(asked.questions[0], outcomes[0])
 
 
@@ -73,10 +65,7 @@ def _admit(request: Request, settings: Settings, count: int) -> Iterator[None]:
 
 
 async def _post_edit_all(
-    asked: PassageQuestions,
-    request: Request,
-    handler: PassageHandler,
-    admission: AbstractContextManager[None],
+    asked: PassageQuestions, request: Request, handler: PassageHandler, admission: AbstractContextManager[None]
 ) -> list[PassageOutcome]:
     with admission:
         work = asyncio.gather(*(handler.handle(question) for question in asked.questions))

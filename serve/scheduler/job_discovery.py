@@ -14,9 +14,7 @@ from ape.jobs.store import JobStore
 
 # Longer than planning any book takes.
 PLANNING_SECONDS = 3600.0
-FILE_MISSING = (
-    "The uploaded file is not on this machine. The job continues where the file is, or once it is back."
-)
+FILE_MISSING = "The uploaded file is not on this machine. The job continues where the file is, or once it is back."
 
 
 class JobDiscovery:

@@ -263,9 +263,7 @@ class JobScheduler:
     def _start_jobs(self, jobs: list[Job]) -> None:
         now = time.monotonic()  # before any starts, so that none of those is preempted
         self._queue.keep_only({job.id for job in jobs})
-        waiting = [
-            job for job in jobs if job.id not in self._running and not self._queue.is_backing_off(job.id)
-        ]
+        waiting = [job for job in jobs if job.id not in self._running and not self._queue.is_backing_off(job.id)]
         while waiting and len(self._running) < MAX_RUNNING_JOBS and not self.is_stopping:
             job = self._queue.next_job(waiting, (running.job for running in self._running.values()))
             waiting.remove(job)

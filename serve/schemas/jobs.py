@@ -49,9 +49,7 @@ class BookRequest(BaseModel):
     model: ModelName = DEFAULT_MODEL_NAME
     context: ContextSize = DEFAULT_CONTEXT_SIZE
     instructions: Annotated[Instructions, Field(pattern=READABLE_PATTERN)] = ""
-    glossary: Json[Glossary] = Field(
-        default_factory=dict, description=f"{GLOSSARY_DESCRIPTION.text} A JSON object."
-    )
+    glossary: Json[Glossary] = Field(default_factory=dict, description=f"{GLOSSARY_DESCRIPTION.text} A JSON object.")
     # An integer, as in the stored recipes of earlier jobs: 0.0 would change the fingerprint of every result.
     temperature: Temperature = 0
     top_p: TopP = DEFAULT_OPTIONS.top_p
@@ -59,14 +57,9 @@ class BookRequest(BaseModel):
     max_attempts: MaxAttempts = DEFAULT_OPTIONS.max_attempts
     n: Candidates = DEFAULT_OPTIONS.candidates
     encoding: str | None = Field(
-        None,
-        max_length=40,
-        pattern="^[A-Za-z0-9_.:-]+$",
-        description="encoding of text files, if it can't be detected",
+        None, max_length=40, pattern="^[A-Za-z0-9_.:-]+$", description="encoding of text files, if it can't be detected"
     )
-    format: str | None = Field(
-        None, max_length=40, description="format of the MT, if its file name does not show it"
-    )
+    format: str | None = Field(None, max_length=40, description="format of the MT, if its file name does not show it")
 
     def to_recipe(self) -> JobRecipe:
         """Convert to a recipe; planning fills in the model and missing languages."""
@@ -161,9 +154,7 @@ class JobProgress(BaseModel):
     note: str = Field(description="why the job failed, or what it waits for")
     share: float = Field(ge=0, le=1, description="share of the words to edit that are done")
     counts: CountsOut
-    paragraphs_per_minute: float | None = Field(
-        None, description="recent pace; null while the job is not running"
-    )
+    paragraphs_per_minute: float | None = Field(None, description="recent pace; null while the job is not running")
     seconds_left: float | None = Field(None, description="estimate; null while there is no pace")
 
     @classmethod
@@ -213,12 +204,7 @@ class JobsResponse(BaseModel):
 
 
 def job_details(
-    job: Job,
-    counts: JobCounts,
-    pace: JobPace | None,
-    *,
-    chapters: list[ChapterCounts],
-    quarantined: list[JobParagraph],
+    job: Job, counts: JobCounts, pace: JobPace | None, *, chapters: list[ChapterCounts], quarantined: list[JobParagraph]
 ) -> JobDetails:
     """Build the details of a job."""
     missing = job.unpaired_source

@@ -67,26 +67,19 @@ class LoadRequest(BaseModel):
     """An adapter to load from one of the configured adapter directories."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"name": "par3-fr", "directory": "par3-fr/v2"}]},
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"name": "par3-fr", "directory": "par3-fr/v2"}]}
     )
 
     name: ModelName = Field(description="the name for requests to use")
     directory: str | None = Field(
-        None,
-        min_length=1,
-        max_length=1000,
-        description="path within the adapter directories; the name if absent",
+        None, min_length=1, max_length=1000, description="path within the adapter directories; the name if absent"
     )
 
 
 class AliasRequest(BaseModel):
     """The model that an alias points to."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra={"examples": [{"model": "par3-fr"}]}
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{"model": "par3-fr"}]})
 
     model: str = Field(min_length=1, max_length=200, description="a name of GET /v1/models")
 

@@ -27,9 +27,7 @@ class Problem(BaseModel):
     field: str | None = Field(None, description="the part of the request at fault")
     actual: int | None = Field(None, description="the size received, where a limit was exceeded")
     limit: int | None = Field(None, description="the size allowed")
-    mt: str | None = Field(
-        None, description="the MT as it was sent, where the engine or the service failed on it"
-    )
+    mt: str | None = Field(None, description="the MT as it was sent, where the engine or the service failed on it")
 
     def to_json(self) -> dict[str, Any]:
         """Return the members that have a value."""

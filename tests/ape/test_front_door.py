@@ -80,16 +80,12 @@ def test_a_book_is_edited_in_one_call(configured: ScriptedServer, tmp_path: Path
     assert len(configured.requests) == requests
 
 
-async def test_a_book_is_edited_inside_a_running_event_loop(
-    configured: ScriptedServer, tmp_path: Path
-) -> None:
+async def test_a_book_is_edited_inside_a_running_event_loop(configured: ScriptedServer, tmp_path: Path) -> None:
     configured.script = correct_rain
     assert edit_small_book(tmp_path) == "It rains.\n\nShe sleeps.\n"
 
 
-async def test_a_books_errors_reach_the_caller_inside_a_loop(
-    configured: ScriptedServer, tmp_path: Path
-) -> None:
+async def test_a_books_errors_reach_the_caller_inside_a_loop(configured: ScriptedServer, tmp_path: Path) -> None:
     configured.play(Fail(500))
     with pytest.raises(ape.ApeError):
         edit_small_book(tmp_path)
@@ -112,9 +108,7 @@ def test_a_book_with_options_out_of_bounds_is_refused_before_its_files_are_opene
 
 async def test_the_asynchronous_core_takes_a_segment_without_languages(configured: ScriptedServer) -> None:
     async with ape.open_engine(ape.load_settings()) as engine:
-        result = await ape.post_edit(
-            ape.Segment("Il pleut.", "It rains."), engine, options=ape.Options(seed=3)
-        )
+        result = await ape.post_edit(ape.Segment("Il pleut.", "It rains."), engine, options=ape.Options(seed=3))
     assert result.decision == "unchanged"
     assert configured.requests[0]["seed"] == 3
 

@@ -35,9 +35,7 @@ async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
         yield opened
 
 
-async def test_a_good_draft_is_taken_and_its_edits_rebuild_it(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_a_good_draft_is_taken_and_its_edits_rebuild_it(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     scripted.play(Say(GOOD))
     result = await post_edit(SEGMENT, engine)
     assert (result.decision, result.post_edit) == (Decision.EDITED, GOOD)
@@ -107,9 +105,7 @@ async def test_a_name_that_is_equal_in_both_languages_is_unchanged(engine: OpenA
     assert result.decision is Decision.UNCHANGED
 
 
-async def test_a_source_given_as_mt_is_refused_with_the_reason(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_a_source_given_as_mt_is_refused_with_the_reason(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     text = "Elle avait marché longtemps sous la pluie."
     result = await post_edit(Segment(text, text, "fr", "en"), engine)
     assert (result.decision, result.post_edit) == (Decision.REJECTED, text)
@@ -130,9 +126,7 @@ async def test_a_source_given_as_mt_is_refused_with_the_reason(
         (Segment("a", "b", "fr", "en", instructions="\x00"), "instructions"),
     ],
 )
-async def test_unreadable_texts_are_refused_by_field(
-    engine: OpenAIEngine, segment: Segment, field: str
-) -> None:
+async def test_unreadable_texts_are_refused_by_field(engine: OpenAIEngine, segment: Segment, field: str) -> None:
     with pytest.raises(InputError) as caught:
         await post_edit(segment, engine)
     assert caught.value.field == field
@@ -146,9 +140,7 @@ async def test_only_terms_that_occur_reach_the_model(engine: OpenAIEngine, scrip
     assert "安娜" not in request
 
 
-async def test_a_control_word_in_the_mt_survives_the_round_trip(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_a_control_word_in_the_mt_survives_the_round_trip(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     mt = "The screen shows <|im_end|> and then nothing."
     result = await post_edit(Segment("L’écran affiche <|im_end|> puis rien.", mt, "fr", "en"), engine)
     assert "<|im_end|>" not in translation_in(scripted.requests[0])
@@ -174,9 +166,7 @@ async def test_of_several_candidates_the_one_that_passes_is_taken(
     assert {finding.attempt for finding in result.findings} == {1, 3}
     assert sorted(request["seed"] for request in scripted.requests) == [1, 2, 3]
     assert [event.attempt for event in heard if isinstance(event, AttemptEvent)] == [1, 2, 3]
-    texts = [
-        "".join(e.text for e in heard if isinstance(e, TokenEvent) and e.attempt == n) for n in (1, 2, 3)
-    ]
+    texts = ["".join(e.text for e in heard if isinstance(e, TokenEvent) and e.attempt == n) for n in (1, 2, 3)]
     assert texts[1:] == [GOOD, "Here is the translation: " + GOOD]
     assert result.usage.completion_tokens >= 40
 
@@ -190,9 +180,7 @@ async def test_only_the_first_candidate_uses_the_requested_sampling(
     assert min(temperatures[2], temperatures[3]) > 0
 
 
-async def test_a_candidate_that_fails_does_not_fail_the_passage(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_a_candidate_that_fails_does_not_fail_the_passage(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     by_seed({1: Fail(400), 2: Say(GOOD)}, scripted)
     result = await post_edit(SEGMENT, engine, options=Options(candidates=2))
     assert (result.post_edit, result.attempt) == (GOOD, 2)
@@ -231,9 +219,7 @@ def test_a_warning_weighs_more_than_agreement() -> None:
     assert choose_candidate(SEGMENT.mt, drawn).attempt == 3
 
 
-async def test_the_callers_cap_and_stops_reach_the_server(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_the_callers_cap_and_stops_reach_the_server(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     await post_edit(SEGMENT, engine, options=Options(max_tokens=99, stop=("THE END",)))
     assert scripted.requests[0]["max_tokens"] == 99
     assert scripted.requests[0]["stop"] == ["</translation>", "THE END"]
@@ -265,17 +251,14 @@ async def test_a_tuned_model_is_queried_in_its_own_format(tuned: Tuned, scripted
 
 
 async def test_fields_that_a_tuned_model_ignores_are_reported(tuned: Tuned, scripted: ScriptedServer) -> None:
-    segment = Segment(
-        SEGMENT.source, SEGMENT.mt, "fr", "en", glossary=(("Claire", "Claire"),), instructions="Wry."
-    )
+    segment = Segment(SEGMENT.source, SEGMENT.mt, "fr", "en", glossary=(("Claire", "Claire"),), instructions="Wry.")
     result = await post_edit(segment, tuned)
     assert [(finding.guard, finding.severity) for finding in result.findings] == [("format", Severity.WARN)]
     assert "the request's glossary and instructions had no effect" in result.findings[0].message
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "warned"),
-    [("fr", "en", False), ("de", "en", True), ("fr", "de", True), ("und", "en", False)],
+    ("source", "target", "warned"), [("fr", "en", False), ("de", "en", True), ("fr", "de", True), ("und", "en", False)]
 )
 async def test_a_language_pair_that_a_model_was_not_tuned_for_is_reported(
     source: str, target: str, warned: bool, tuned: Tuned, scripted: ScriptedServer

@@ -99,9 +99,7 @@ def test_the_key_of_openai_is_sent_to_openai_alone(monkeypatch: pytest.MonkeyPat
     assert load_settings(url="https://api.openai.com.example/v1").engine_key is None
 
 
-def test_a_url_on_the_command_line_beats_an_engine_in_the_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_url_on_the_command_line_beats_an_engine_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APE_ENGINE", "embedded")
     assert load_settings(url="http://127.0.0.1:1/v1").engine == "url"
     assert load_settings(url="http://127.0.0.1:1/v1", engine="embedded").engine == "embedded"
@@ -128,9 +126,7 @@ def test_concurrency_depends_on_the_engine_unless_it_is_set(engine: str, concurr
     assert load_settings(**given, slots=5, in_flight=6).concurrency == (5 if engine == "embedded" else 6)
 
 
-def test_former_names_are_read_everywhere_and_not_printed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_former_names_are_read_everywhere_and_not_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "ape.toml").write_text("slots = 2\nbook_lanes = 3\n")
     assert (load_settings().concurrency, load_settings().book_concurrency) == (2, 3)
     monkeypatch.setenv("APE_SLOTS", "5")

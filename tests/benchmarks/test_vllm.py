@@ -81,8 +81,6 @@ async def test_drafts_are_compared_token_for_token() -> None:
 
 @pytest.mark.subprocess
 def test_a_missing_vllm_is_an_error_with_the_remedy() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--only", "v"], env={}, capture_output=True, text=True
-    )
+    ended = subprocess.run([sys.executable, "-m", "benchmarks", "--only", "v"], env={}, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "make bench-vllm" in ended.stderr

@@ -87,14 +87,5 @@ def test_the_command_scores_without_the_libraries_of_extras(tmp_path: Path) -> N
     (tmp_path / "output.txt").write_text("\n".join(OUTPUTS), encoding="utf-8")
     (tmp_path / "reference.txt").write_text("\n".join(REFERENCES), encoding="utf-8")
     words = ["ape", "eval", "score", "--system", f"a={tmp_path}/output.txt", "--target-language", "en"]
-    words += [
-        "--reference",
-        f"{tmp_path}/reference.txt",
-        "--metric",
-        "bleu",
-        "--metric",
-        "chrf",
-        "--metric",
-        "ter",
-    ]
+    words += ["--reference", f"{tmp_path}/reference.txt", "--metric", "bleu", "--metric", "chrf", "--metric", "ter"]
     assert "bleu|nrefs:1" in run(f"sys.argv = {words!r}\nfrom ape.cli.main import main\nmain()\n")

@@ -61,9 +61,7 @@ def test_a_gguf_file_is_unpacked_once(model: Path, tmp_path: Path) -> None:
     assert said == ["Converting small.gguf (once)"]
 
 
-async def test_an_unpacked_tokenizer_gives_the_tokens_that_llama_cpp_gives(
-    model: Path, tmp_path: Path
-) -> None:
+async def test_an_unpacked_tokenizer_gives_the_tokens_that_llama_cpp_gives(model: Path, tmp_path: Path) -> None:
     tokenizer = load_base(str(model), cache=tmp_path).tokenizer
     async with embedded_engine(model, name="small", concurrency=1, window=512) as engine:
         for text in TEXTS:

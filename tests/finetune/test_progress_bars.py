@@ -30,9 +30,7 @@ def bars_enabled() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("bars_enabled")
-def test_a_base_is_unpacked_loaded_and_merged_in_silence(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_base_is_unpacked_loaded_and_merged_in_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with hide_progress_bars():
         base = make_tiny(tmp_path / "base")
         model = make_gguf(base, tmp_path / "base.gguf")

@@ -76,11 +76,7 @@ def make_model(tokenizer: Any, **changes: Any) -> Any:
         "max_position_embeddings": 512,
         "initializer_range": 0.2,
     }
-    ids = {
-        "bos_token_id": None,
-        "eos_token_id": tokenizer.eos_token_id,
-        "pad_token_id": tokenizer.eos_token_id,
-    }
+    ids = {"bos_token_id": None, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.eos_token_id}
     made: Any = LlamaForCausalLM
     return made(LlamaConfig(vocab_size=len(tokenizer), **(shape | ids | changes)))
 

@@ -38,9 +38,7 @@ def test_the_first_text_is_a_and_the_second_b() -> None:
 
 
 def test_languages_and_ties_are_mentioned_if_given() -> None:
-    system, _ = contents(
-        render_pair_judge("a", "b", source="c", source_language="French", target_language="English")
-    )
+    system, _ = contents(render_pair_judge("a", "b", source="c", source_language="French", target_language="English"))
     assert "into English" in system
     assert "in French" in system
     assert "tie" in system
@@ -58,8 +56,7 @@ def test_categories_and_severities_are_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt",
-    [render_pair_judge(ATTACK, "b", source=ATTACK), render_pair_judge("a", ATTACK), spans(ATTACK, ATTACK)],
+    "prompt", [render_pair_judge(ATTACK, "b", source=ATTACK), render_pair_judge("a", ATTACK), spans(ATTACK, ATTACK)]
 )
 def test_a_text_can_neither_close_its_element_nor_contain_a_verdict(prompt: Prompt) -> None:
     _, user = contents(prompt)

@@ -116,10 +116,7 @@ def settings_in(settings: Settings, folder: Path, **changes: Any) -> Settings:
 @contextmanager
 def serving(app: FastAPI, *, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Client]:
     """Run the application and yield a client."""
-    with (
-        running(app) as address,
-        httpx2.Client(base_url=address, timeout=60, headers=headers) as client,
-    ):
+    with running(app) as address, httpx2.Client(base_url=address, timeout=60, headers=headers) as client:
         yield client
 
 

@@ -57,9 +57,7 @@ def refused(
 ) -> Case:
     """Every draft is bad, these guards reject it, and the MT is returned."""
     move = Say(answer) if isinstance(answer, str) else answer
-    return Case(
-        claim, passage, (move,), passage.mt, "rejected", requests=requests, guards=guards, options=options
-    )
+    return Case(claim, passage, (move,), passage.mt, "rejected", requests=requests, guards=guards, options=options)
 
 
 def allowed(claim: str, tempted_guard: str, passage: Passage, answer: str = "", **options: object) -> Case:
@@ -246,12 +244,7 @@ YEARS = Passage(
     "Wenlin counted the days. Thirty-seven years passed, her clock still hangs on wall.",
     "Wenlin counted the days. Thirty-seven years had passed, and her clock still hung on the wall.",
 )
-WHO = Passage(
-    "zh-en",
-    "“谁准的？”文琳问。",
-    "“Who permitted of it?” asked Wenlin.",
-    "“Who allowed it?” asked Wenlin.",
-)
+WHO = Passage("zh-en", "“谁准的？”文琳问。", "“Who permitted of it?” asked Wenlin.", "“Who allowed it?” asked Wenlin.")
 SUITCASE = Passage(
     "fr-en",
     "Elle posa sa valise et s'assit sur son lit.",
@@ -291,11 +284,7 @@ LASTING_FAULTS: tuple[Case, ...] = (
         requests=1,
     ),
     fails(
-        "an infinite Retry-After is not waited for",
-        PIPE,
-        Fail(503, (("retry-after", "inf"),)),
-        status=503,
-        requests=1,
+        "an infinite Retry-After is not waited for", PIPE, Fail(503, (("retry-after", "inf"),)), status=503, requests=1
     ),
     fails("a Retry-After in the past is no wait", SOUP, Fail(503, (("retry-after", "-5"),)), status=503),
     fails(
@@ -313,9 +302,7 @@ LASTING_FAULTS: tuple[Case, ...] = (
     fails("401 is not retried", SOUP, Fail(401), status=502, requests=1),
     fails("403 is not retried", PORCH, Fail(403), status=502, requests=1),
     fails("404 is not retried", MILLER, Fail(404), status=502, requests=1),
-    fails(
-        "422 with a list for a body is not retried", LETTER, Fail(422, body="[1, 2]"), status=502, requests=1
-    ),
+    fails("422 with a list for a body is not retried", LETTER, Fail(422, body="[1, 2]"), status=502, requests=1),
     fails("a redirect to nowhere is not retried", FERRY, Fail(301), status=502, requests=1),
     fails("an empty stream is a 502", PIPE, Raw(""), status=502),
     fails("a stream without choices is a 502", SOUP, Raw(stream_event() + DONE), status=502),
@@ -324,36 +311,19 @@ LASTING_FAULTS: tuple[Case, ...] = (
     fails("a choice that is null is a 502", LETTER, Raw(stream_event(choices=[None]) + DONE), status=502),
     fails("choices that are a word are a 502", FERRY, Raw(stream_event(choices="none") + DONE), status=502),
     fails(
-        "a delta that is a word is a 502",
-        LEDGER,
-        Raw(stream_event(choices=[{"index": 0, "delta": "x"}])),
-        status=502,
+        "a delta that is a word is a 502", LEDGER, Raw(stream_event(choices=[{"index": 0, "delta": "x"}])), status=502
     ),
     fails("a piece that is a number is a 502", PIPE, Raw(content_event(7, "stop") + DONE), status=502),
     fails(
-        "a piece that is a list is a 502",
-        SOUP,
-        Raw(content_event([{"text": "Shen Yan"}], "stop") + DONE),
-        status=502,
+        "a piece that is a list is a 502", SOUP, Raw(content_event([{"text": "Shen Yan"}], "stop") + DONE), status=502
     ),
     fails("an event that is a number is a 502", PORCH, Raw("data: 7\n\n" + DONE), status=502),
     fails("an event that is null is a 502", MILLER, Raw("data: null\n\n" + DONE), status=502),
     fails("an event that is no JSON is a 502", LETTER, Raw(GARBLED_CHUNK + DONE), status=502),
-    fails(
-        "text and then no JSON is a 502",
-        FERRY,
-        Raw(content_event("Der Fährmann") + GARBLED_CHUNK),
-        status=502,
-    ),
-    fails(
-        "a stream that ends without its reason is a 502", LEDGER, Raw(content_event(LEDGER.good)), status=502
-    ),
-    fails(
-        "a page of HTML with status 200 is a 502", PIPE, Raw("<html>Sign in</html>", "text/html"), status=502
-    ),
-    fails(
-        "an answer that is no stream is a 502", SOUP, Raw('{"choices": []}', "application/json"), status=502
-    ),
+    fails("text and then no JSON is a 502", FERRY, Raw(content_event("Der Fährmann") + GARBLED_CHUNK), status=502),
+    fails("a stream that ends without its reason is a 502", LEDGER, Raw(content_event(LEDGER.good)), status=502),
+    fails("a page of HTML with status 200 is a 502", PIPE, Raw("<html>Sign in</html>", "text/html"), status=502),
+    fails("an answer that is no stream is a 502", SOUP, Raw('{"choices": []}', "application/json"), status=502),
     fails("204 and nothing is a 502", PORCH, Fail(204, body=""), status=502),
     fails(
         "an error object in the stream is a 502",
@@ -386,9 +356,7 @@ PASSING_FAULTS: tuple[Case, ...] = (
     recovers("504, then good", FERRY, Fail(504)),
     recovers("a hang, then good", LEDGER, Hang()),
     recovers("a stream that falls silent, then good", SOUP, Stall("Shen Yan leaned")),
-    recovers(
-        "a cut stream, then good, and nothing of the first try is left", PIPE, Cut("Mathurin laid aside")
-    ),
+    recovers("a cut stream, then good, and nothing of the first try is left", PIPE, Cut("Mathurin laid aside")),
     recovers("cut twice, then good", SOUP, Cut("Shen Yan"), Cut("Shen Yan leaned his umbrella")),
     recovers("no JSON once, then good", PORCH, Raw(GARBLED_CHUNK)),
     recovers("an error in the stream, then good", MILLER, Raw('data: {"error": {"message": "busy"}}\n\n')),
@@ -402,15 +370,11 @@ ODD_STREAMS: tuple[Case, ...] = tuple(
         (
             "comments and carriage returns in the stream are passed over",
             PIPE,
-            (
-                ": ping\n\n" + content_event(PIPE.good) + ": ping\n\n" + content_event("", "stop") + DONE
-            ).replace("\n", "\r\n"),
+            (": ping\n\n" + content_event(PIPE.good) + ": ping\n\n" + content_event("", "stop") + DONE).replace(
+                "\n", "\r\n"
+            ),
         ),
-        (
-            "a stream that does not say [DONE] is complete by its reason",
-            SOUP,
-            content_event(SOUP.good, "stop"),
-        ),
+        ("a stream that does not say [DONE] is complete by its reason", SOUP, content_event(SOUP.good, "stop")),
         ("an answer in one piece is an answer", PORCH, content_event(PORCH.good, "stop") + DONE),
         ("no usage is no fault", MILLER, content_event(MILLER.good, "stop") + DONE),
         (
@@ -448,27 +412,17 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "truncated",
     ),
     refused("half of the passage", SOUP, "Shen Yan leaned his umbrella against the door and", "truncated"),
-    refused(
-        "stopped by a content filter",
-        MILLER,
-        Say(MILLER.good[:-20], finish_reason="content_filter"),
-        "truncated",
-    ),
+    refused("stopped by a content filter", MILLER, Say(MILLER.good[:-20], finish_reason="content_filter"), "truncated"),
     refused("far too short", LETTER, "Yukiko hid it.", "length"),
     refused(
         "the story told on",
         PIPE,
-        PIPE.good
-        + " Then they sat a long while in the dark and listened to the wind in the chimney, and neither of "
+        PIPE.good + " Then they sat a long while in the dark and listened to the wind in the chimney, and neither of "
         "them spoke of the letter, nor of the man who had brought it, nor of the money that was gone.",
         "length",
     ),
-    refused(
-        "a run-away of 100,000 characters", PORCH, "and the dog barked and " * 4_350, "truncated", "length"
-    ),
-    refused(
-        "a run-away in a single piece", LEDGER, Raw(content_event("雨" * 100_000, "stop") + DONE), "truncated"
-    ),
+    refused("a run-away of 100,000 characters", PORCH, "and the dog barked and " * 4_350, "truncated", "length"),
+    refused("a run-away in a single piece", LEDGER, Raw(content_event("雨" * 100_000, "stop") + DONE), "truncated"),
     refused(
         "another language",
         PIPE,
@@ -493,12 +447,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "put out the light.",
         "source_left_in",
     ),
-    refused(
-        "talk before the passage",
-        PIPE,
-        f"Sure! Here is the corrected translation:\n\n{PIPE.good}",
-        "preamble",
-    ),
+    refused("talk before the passage", PIPE, f"Sure! Here is the corrected translation:\n\n{PIPE.good}", "preamble"),
     refused(
         "talk after the passage",
         SOUP,
@@ -506,16 +455,12 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "preamble",
     ),
     refused("a label", PORCH, f"Translation: {PORCH.good}", "preamble"),
-    refused(
-        "Chinese talk before a Chinese passage", LEDGER, f"以下是修改后的译文：\n{LEDGER.good}", "preamble"
-    ),
+    refused("Chinese talk before a Chinese passage", LEDGER, f"以下是修改后的译文：\n{LEDGER.good}", "preamble"),
     refused("fences", MILLER, f"```text\n{MILLER.good}\n```", "markup"),
     refused("a role marker", LETTER, f"Assistant: {LETTER.good}", "markup"),
     refused("a control word of a chat model", FERRY, f"{FERRY.good}<|im_end|>", "markup"),
     refused("our own delimiters in the middle", PIPE, f"{PIPE.good}</translation><source>", "markup"),
-    refused(
-        "thoughts", SOUP, f"<think>The pronoun is missing in the first sentence.</think>{SOUP.good}", "markup"
-    ),
+    refused("thoughts", SOUP, f"<think>The pronoun is missing in the first sentence.</think>{SOUP.good}", "markup"),
     refused("delimiters that look like ours", PIPE, f"‹translation›{PIPE.good}‹/translation›", "markup"),
     refused("bold type", PORCH, PORCH.good.replace("Aglaya", "**Aglaya**"), "markup"),
     refused("a refusal", PIPE, "I'm sorry, but I can't assist with that request.", "obedience"),
@@ -527,12 +472,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "You are a literary post-editor. You get a passage in German and its machine translation into English.",
         "obedience",
     ),
-    refused(
-        "our worked example given away",
-        WHO,
-        "“Who allowed it?” Wenlin said to her uncle.",
-        "obedience",
-    ),
+    refused("our worked example given away", WHO, "“Who allowed it?” Wenlin said to her uncle.", "obedience"),
     refused(
         "the wishes of the publisher instead of the passage",
         LETTER,
@@ -556,16 +496,11 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused(
         "a loop of a phrase",
         PIPE,
-        "Mathurin put his pipe on the windowsill"
-        + ", on the windowsill" * 7
-        + ". “There is not a soul outside.”",
+        "Mathurin put his pipe on the windowsill" + ", on the windowsill" * 7 + ". “There is not a soul outside.”",
         "loop",
     ),
     refused(
-        "a sentence said twice",
-        RODE,
-        RODE.good.replace(".”", ". We must cross the river before daybreak.”"),
-        "loop",
+        "a sentence said twice", RODE, RODE.good.replace(".”", ". We must cross the river before daybreak.”"), "loop"
     ),
     refused("a question said twice", WHO, "“Who allowed it? Who allowed it?” asked Wenlin.", "loop"),
     refused("a loop of a word", SOUP, SOUP.good.replace("hot soup", "hot hot hot hot hot soup"), "loop"),
@@ -585,9 +520,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
     refused(
         "a clause left out of a sentence",
         STORM,
-        STORM.mt.replace(
-            ", und sie sprach nicht von dem Boot, das am Dienstag nach Hause gekommen sein sollte", ""
-        ),
+        STORM.mt.replace(", und sie sprach nicht von dem Boot, das am Dienstag nach Hause gekommen sein sollte", ""),
         "omission",
     ),
     refused(
@@ -596,12 +529,7 @@ BAD_DRAFTS: tuple[Case, ...] = (
         "In the cellar stood 48 bottles, 3 barrels and a shelf full glasses.",
         "omission",
     ),
-    refused(
-        "the end of a sentence left out, in short words",
-        SUITCASE,
-        "She posed her suitcase.",
-        "omission",
-    ),
+    refused("the end of a sentence left out, in short words", SUITCASE, "She posed her suitcase.", "omission"),
     refused(
         "a clause made up",
         PORCH,
@@ -622,29 +550,17 @@ BAD_DRAFTS: tuple[Case, ...] = (
     ),
     refused("a lost tag", CANDLE, CANDLE.good.replace("<i>", "").replace("</i>", ""), "placeholders"),
     refused("a tag that never closes", CANDLE, CANDLE.good.replace("</i>", ""), "placeholders"),
+    refused("a lost link", POSTER, POSTER.good.replace("https://phare.example/courrier", "us"), "placeholders"),
     refused(
-        "a lost link", POSTER, POSTER.good.replace("https://phare.example/courrier", "us"), "placeholders"
-    ),
-    refused(
-        "a link with another address",
-        POSTER,
-        POSTER.good.replace("phare.example", "evil.example"),
-        "placeholders",
+        "a link with another address", POSTER, POSTER.good.replace("phare.example", "evil.example"), "placeholders"
     ),
     refused("a placeholder filled in", GREETING, GREETING.good.replace("{name}", "Pyotr"), "placeholders"),
     refused("a lost number", INVENTORY, INVENTORY.good.replace("48 bottles", "many bottles"), "numbers"),
     refused("another number", INVENTORY, INVENTORY.good.replace("48", "84"), "numbers"),
-    refused(
-        "a number in words lost", YEARS, YEARS.good.replace("Thirty-seven years", "The years"), "numbers"
-    ),
+    refused("a number in words lost", YEARS, YEARS.good.replace("Thirty-seven years", "The years"), "numbers"),
     refused("an invented number", PORCH, PORCH.good.replace("a dog", "19 dogs"), "numbers"),
     refused("a name changed into another", TROIKA, TROIKA.good.replace("Stepan", "Gregory"), "names"),
-    refused(
-        "a name at the head of a Chinese passage changed",
-        YEARS,
-        YEARS.mt.replace("Wenlin", "Robert"),
-        "names",
-    ),
+    refused("a name at the head of a Chinese passage changed", YEARS, YEARS.mt.replace("Wenlin", "Robert"), "names"),
     refused("she made he", YEARS, YEARS.good.replace("her", "his").replace("she", "he"), "pronouns"),
     refused(
         "an invented name",
@@ -660,18 +576,10 @@ BAD_DRAFTS: tuple[Case, ...] = (
         glossary={"安雅": "Anya"},
     ),
     refused("a quotation that never closes", PIPE, PIPE.good.replace(",” he said", ", he said"), "quotes"),
-    refused(
-        "a bracket that never closes", FERRY, FERRY.good.replace("biss darauf", "(biss darauf"), "quotes"
-    ),
+    refused("a bracket that never closes", FERRY, FERRY.good.replace("biss darauf", "(biss darauf"), "quotes"),
     refused("a new translation", STORM, STORM_ANEW, "edit_rate"),
-    refused(
-        "half a character",
-        PIPE,
-        Raw(content_event(PIPE.good[:40] + "\ud83d" + PIPE.good[40:], "stop") + DONE),
-    ),
-    refused(
-        "a NUL in the text", SOUP, Raw(content_event(SOUP.good[:40] + "\0" + SOUP.good[40:], "stop") + DONE)
-    ),
+    refused("half a character", PIPE, Raw(content_event(PIPE.good[:40] + "\ud83d" + PIPE.good[40:], "stop") + DONE)),
+    refused("a NUL in the text", SOUP, Raw(content_event(SOUP.good[:40] + "\0" + SOUP.good[40:], "stop") + DONE)),
     refused("a terminal's escape in the text", PORCH, PORCH.good.replace("porch", "\x1b[31mporch\x1b[0m")),
     refused("a space of no width", PIPE, PIPE.good.replace("windowsill", "window\u200bsill"), "garbled"),
     refused("writing turned round", SOUP, SOUP.good.replace("soup", "\u202esoup\u202c"), "garbled"),
@@ -848,9 +756,7 @@ GOOD_DRAFTS: tuple[Case, ...] = (
         ),
     ),
     allowed("lines that stay lines", "paragraphs", TWO_LINES),
-    allowed(
-        "a line break that the source has", "paragraphs", TWO_LINES, TWO_LINES.good.replace("\n", "\n\n")
-    ),
+    allowed("a line break that the source has", "paragraphs", TWO_LINES, TWO_LINES.good.replace("\n", "\n\n")),
     allowed("tags and a number kept", "placeholders", CANDLE),
     allowed("a link kept", "placeholders", POSTER),
     allowed("a placeholder kept", "placeholders", GREETING),
@@ -875,9 +781,7 @@ GOOD_DRAFTS: tuple[Case, ...] = (
             "That year the county town had more than 30,000 people; now there were not even half as many.",
         ),
     ),
-    allowed(
-        "a name respelled as the glossary has it", "names", RODE, glossary={"罗德": "Rhode", "安雅": "Anya"}
-    ),
+    allowed("a name respelled as the glossary has it", "names", RODE, glossary={"罗德": "Rhode", "安雅": "Anya"}),
     allowed("a name respelled", "names", TROIKA, TROIKA.good.replace("Lavretsky", "Lavretskii")),
     allowed(
         "a pronoun made a name that the source has",
@@ -921,12 +825,7 @@ GOOD_DRAFTS: tuple[Case, ...] = (
         glossary={"Hélène": "Helen", "phare": "beacon"},
     ),
     allowed("a name from ideographs respelled", "names", YEARS, YEARS.good.replace("Wenlin", "Wen-lin")),
-    allowed(
-        "her made the, and she put for a name",
-        "pronouns",
-        YEARS,
-        YEARS.good.replace("her clock", "the clock"),
-    ),
+    allowed("her made the, and she put for a name", "pronouns", YEARS, YEARS.good.replace("her clock", "the clock")),
     allowed(
         "he put right where the source speaks of both",
         "pronouns",
@@ -948,9 +847,7 @@ GOOD_DRAFTS: tuple[Case, ...] = (
             "— Are you leaving already? she asked. — I have to, he said, and he took his suitcase.",
         ),
     ),
-    allowed(
-        "an apostrophe is no quotation mark", "quotes", PORCH, PORCH.good.replace("7 o'clock", "7 o’clock")
-    ),
+    allowed("an apostrophe is no quotation mark", "quotes", PORCH, PORCH.good.replace("7 o'clock", "7 o’clock")),
     allowed(
         "a word-for-word MT may need much",
         "edit_rate",
@@ -973,9 +870,7 @@ SECOND_DRAFTS: tuple[Case, ...] = (
     mended("the source, then good", MILLER, MILLER.source, "source_left_in"),
     mended("a refusal, then good", LETTER, "I'm sorry, but I can't help with that.", "obedience"),
     mended("fences, then good", FERRY, f"```\n{FERRY.good}\n```", "markup"),
-    mended(
-        "a lost tag, then good", CANDLE, CANDLE.good.replace("<i>", "").replace("</i>", ""), "placeholders"
-    ),
+    mended("a lost tag, then good", CANDLE, CANDLE.good.replace("<i>", "").replace("</i>", ""), "placeholders"),
     Case(
         "a bad draft, a failure, then good",
         LEDGER,
@@ -1004,13 +899,7 @@ SECOND_DRAFTS: tuple[Case, ...] = (
         requests=1 + MAX_REQUESTS,
     ),
     Case("the MT said back is unchanged", PIPE, (Say(PIPE.mt),), PIPE.mt, "unchanged"),
-    Case(
-        "the MT said back with space around it is unchanged",
-        FERRY,
-        (Say(f"\n{FERRY.mt}\n"),),
-        FERRY.mt,
-        "unchanged",
-    ),
+    Case("the MT said back with space around it is unchanged", FERRY, (Say(f"\n{FERRY.mt}\n"),), FERRY.mt, "unchanged"),
     Case(
         "bad, then the MT said back",
         MILLER,
@@ -1022,11 +911,4 @@ SECOND_DRAFTS: tuple[Case, ...] = (
     ),
 )
 
-CASES: tuple[Case, ...] = (
-    *LASTING_FAULTS,
-    *PASSING_FAULTS,
-    *ODD_STREAMS,
-    *BAD_DRAFTS,
-    *GOOD_DRAFTS,
-    *SECOND_DRAFTS,
-)
+CASES: tuple[Case, ...] = (*LASTING_FAULTS, *PASSING_FAULTS, *ODD_STREAMS, *BAD_DRAFTS, *GOOD_DRAFTS, *SECOND_DRAFTS)

@@ -73,9 +73,7 @@ class SmallApp:
     def connect(self, path: str, *, method: str = "GET", header: str = "X: y") -> Iterator[socket.socket]:
         """Send a request, and disconnect at the end of the block."""
         address = urlsplit(str(self.client.base_url))
-        with closing(
-            socket.create_connection((str(address.hostname), address.port or 0), timeout=30)
-        ) as connection:
+        with closing(socket.create_connection((str(address.hostname), address.port or 0), timeout=30)) as connection:
             connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n\r\n".encode())
             yield connection
 
@@ -144,13 +142,7 @@ def _add_work_routes(app: FastAPI, metrics: ServiceMetrics, queue: AdmissionLimi
     @app.post("/v1/post-edit")
     async def post_edit(request: Request) -> list[str]:
         await request.json()
-        outcomes: list[PostEdit | Exception] = [
-            EDITED,
-            UNCHANGED,
-            EDITED,
-            EngineTimeout(TEXT),
-            ValueError(TEXT),
-        ]
+        outcomes: list[PostEdit | Exception] = [EDITED, UNCHANGED, EDITED, EngineTimeout(TEXT), ValueError(TEXT)]
         log_fields(passages=len(outcomes))
         with queue.admit(len(outcomes)):
             await cancel_on_disconnect(request, asyncio.gather(*(work(outcome) for outcome in outcomes)))

@@ -156,9 +156,7 @@ async def play(address: str, todo: list[Plan]) -> Counter[str]:
     """Run the clients, IN_FLIGHT at a time, and count their outcomes."""
     outcomes: Counter[str] = Counter()
     waiting = iter(todo)
-    async with httpx2.AsyncClient(
-        base_url=address, timeout=300, limits=httpx2.Limits(max_connections=None)
-    ) as client:
+    async with httpx2.AsyncClient(base_url=address, timeout=300, limits=httpx2.Limits(max_connections=None)) as client:
 
         async def run_client() -> None:
             for plan in waiting:

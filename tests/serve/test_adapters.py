@@ -114,10 +114,7 @@ def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(vllm_servi
     assert {name: answer["model"] for name, answer in answers.items()} == {
         "tiny": "tiny", "first": "first", "third": "third", "default": "tiny",
     }  # fmt: skip
-    assert [answers[name]["prompt"] for name in ("tiny", "first")] == [
-        CHAT.fingerprint,
-        SEP.fingerprint,
-    ]
+    assert [answers[name]["prompt"] for name in ("tiny", "first")] == [CHAT.fingerprint, SEP.fingerprint]
     assert vllm_service.client.delete("/v1/models/first").status_code == 204
     assert list(vllm_service.models()) == ["tiny", "third"]
     gone = vllm_service.ask("first")
@@ -132,14 +129,9 @@ def test_its_gate_undoes_what_vllm_was_not_sure_of(vllm_service: VllmService) ->
     for name in ("gated", "first"):
         assert vllm_service.load(name).status_code == 201
     vllm_service.fake.set(draft="Claire put her bag on the table.", unsure=["put"])
-    passage = {
-        "source": "Claire posa son sac.",
-        "mt": "Claire posed her bag on the chair.",
-        "max_attempts": 1,
-    }
+    passage = {"source": "Claire posa son sac.", "mt": "Claire posed her bag on the chair.", "max_attempts": 1}
     plain, gated = (
-        vllm_service.client.post("/v1/post-edit", json=passage | {"model": name}).json()
-        for name in ("first", "gated")
+        vllm_service.client.post("/v1/post-edit", json=passage | {"model": name}).json() for name in ("first", "gated")
     )
     assert plain["post_edit"] == "Claire put her bag on the table."
     assert gated["post_edit"] == "Claire posed her bag on the table."
@@ -156,9 +148,7 @@ def test_a_pair_that_it_was_not_tuned_for_is_told(vllm_service: VllmService) -> 
     assert findings[0]["message"].startswith("first was tuned for fr-en, not for German to English")
 
 
-def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(
-    vllm_service: VllmService,
-) -> None:
+def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(vllm_service: VllmService) -> None:
     before = vllm_service.load("first").json()["adapter"]["revision"]
     card = vllm_service.root / "first" / "ape.json"
     card.write_text(card.read_text().replace('"identical": 50', '"identical": 49'))
@@ -166,9 +156,7 @@ def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(
     assert (again.status_code, again.json()["adapter"]["revision"]) == (200, before)
 
 
-def test_one_can_be_there_from_the_beginning_and_be_the_default(
-    start_service: StartService, tmp_path: Path
-) -> None:
+def test_one_can_be_there_from_the_beginning_and_be_the_default(start_service: StartService, tmp_path: Path) -> None:
     base = tmp_path / "tiny"
     place = make_adapter(tmp_path / "elsewhere", base, rank=4)
     vllm_service = start_service(adapters={"mine": place}, aliases={"default": "mine"})
@@ -269,9 +257,7 @@ REFUSED: dict[str, tuple[Callable[[VllmService], object], dict[str, str], int, s
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_adapter_is_refused_with_the_reason_and_the_others_go_on(
-    vllm_service: VllmService, case: str
-) -> None:
+def test_a_bad_adapter_is_refused_with_the_reason_and_the_others_go_on(vllm_service: VllmService, case: str) -> None:
     spoil, wish, status, sentence = REFUSED[case]
     assert vllm_service.load("first").status_code == 201
     spoil(vllm_service)
@@ -304,9 +290,7 @@ async def test_two_clients_that_load_the_same_both_get_it(vllm_service: VllmServ
     assert vllm_service.metric('ape_adapter_loads_total{outcome="loaded"}') == 1
 
 
-async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(
-    vllm_service: VllmService, until: Until
-) -> None:
+async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(vllm_service: VllmService, until: Until) -> None:
     vllm_service.fake.set(answer_delay=0.5)
     async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
         loading = asyncio.create_task(client.post("/v1/models", json={"name": "first"}))
@@ -318,9 +302,7 @@ async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(
     assert vllm_service.ask("first").status_code == 200
 
 
-async def test_one_in_use_is_unloaded_when_its_passages_are_finished(
-    vllm_service: VllmService, until: Until
-) -> None:
+async def test_one_in_use_is_unloaded_when_its_passages_are_finished(vllm_service: VllmService, until: Until) -> None:
     vllm_service.load("first")
     vllm_service.fake.set(pause=0.4)
     async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
@@ -404,9 +386,7 @@ def test_after_vllm_died_the_adapters_are_there_again(vllm_service: VllmService)
     assert vllm_service.metric("ape_engine_up") == vllm_service.metric("ape_engine_restarts_total") == 1
 
 
-def test_an_adapter_that_is_no_longer_taken_is_told_of_and_the_others_go_on(
-    vllm_service: VllmService,
-) -> None:
+def test_an_adapter_that_is_no_longer_taken_is_told_of_and_the_others_go_on(vllm_service: VllmService) -> None:
     vllm_service.load("first")
     vllm_service.fake.set(load_error="the disk is gone")
     os.kill(vllm_service.fake.life.api, signal.SIGKILL)
@@ -447,9 +427,7 @@ async def test_killed_in_the_middle_of_sixteen_requests_none_hangs_and_each_has_
     assert vllm_service.metric("ape_queue_passages") == 0
 
 
-async def test_a_restart_that_takes_too_long_is_a_503_that_says_when(
-    start_service: StartService, until: Until
-) -> None:
+async def test_a_restart_that_takes_too_long_is_a_503_that_says_when(start_service: StartService, until: Until) -> None:
     vllm_service = start_service(retry_seconds=0.5)
     vllm_service.fake.set(never_healthy=True)
     os.kill(vllm_service.fake.life.api, signal.SIGKILL)
@@ -459,13 +437,9 @@ async def test_a_restart_that_takes_too_long_is_a_503_that_says_when(
     assert int(answer.headers["retry-after"]) >= 1
 
 
-async def test_the_id_of_a_request_reaches_vllm_and_both_logs(
-    vllm_service: VllmService, until: Until
-) -> None:
+async def test_the_id_of_a_request_reaches_vllm_and_both_logs(vllm_service: VllmService, until: Until) -> None:
     vllm_service.client.post("/v1/post-edit", json=PASSAGE, headers={"X-Request-Id": "my-id-7"})
-    assert any(
-        "chatcmpl-my-id-7." in line and line.startswith("vllm | ") for line in vllm_service.status_lines
-    )
+    assert any("chatcmpl-my-id-7." in line and line.startswith("vllm | ") for line in vllm_service.status_lines)
     await until(lambda: vllm_service.log)  # written after the response
     assert json.loads(vllm_service.log[-1])["id"] == "my-id-7"
 
@@ -488,10 +462,7 @@ def test_only_an_admin_may_change_what_is_served(start_service: StartService) ->
         assert vllm_service.client.get("/v1/models", headers=headers).status_code == 200
         assert vllm_service.client.post("/v1/post-edit", json=PASSAGE, headers=headers).status_code == 200
     assert vllm_service.client.delete("/v1/models/first", headers=reader).status_code == 403
-    assert (
-        vllm_service.client.put("/v1/aliases/default", json={"model": "first"}, headers=reader).status_code
-        == 403
-    )
+    assert vllm_service.client.put("/v1/aliases/default", json={"model": "first"}, headers=reader).status_code == 403
     assert vllm_service.client.get("/metrics").status_code == 401
 
 
@@ -612,9 +583,7 @@ def test_an_engine_without_adapters_says_so(service: httpx2.Client) -> None:
     assert service.get("/metrics/engine").status_code == 404
 
 
-def test_a_vllm_that_runs_already_is_used_with_the_adapters_it_has(
-    vllm_service: VllmService, tmp_path: Path
-) -> None:
+def test_a_vllm_that_runs_already_is_used_with_the_adapters_it_has(vllm_service: VllmService, tmp_path: Path) -> None:
     vllm_service.load("first")
     make_adapter(vllm_service.root / "later", vllm_service.base, seed=8)
     arguments = vllm_service.fake.life.arguments

@@ -100,9 +100,7 @@ def test_a_job_goes_on_with_the_same_adapter_alone(
     with opened(base_settings, adapters["one"]) as client:
         assert client.get("/v1/models").json()["models"][0]["adapter"]["parity"] == {"identical": 50}
         waiting = job["counts"]["waiting"]
-        assert (
-            wait_for(client, job["id"], lambda job: job["counts"]["waiting"] < waiting)["state"] == "running"
-        )
+        assert wait_for(client, job["id"], lambda job: job["counts"]["waiting"] < waiting)["state"] == "running"
     with opened(base_settings, adapters[other]) as client:
         failed = wait_for(client, job["id"], lambda job: job["state"] == "failed")
         assert f"begun with mine, revision {job['revision']}" in failed["note"]

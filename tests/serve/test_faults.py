@@ -19,17 +19,7 @@ from ape.engines.retry import RetryPolicy
 from ape.guards import GUARDS
 from ape.settings import Settings
 from serve.app import create_app
-from tests.scripted import (
-    Fail,
-    Hang,
-    Move,
-    Raw,
-    Say,
-    ScriptedServer,
-    running,
-    scripted_server,
-    translation_in,
-)
+from tests.scripted import Fail, Hang, Move, Raw, Say, ScriptedServer, running, scripted_server, translation_in
 from tests.serve.fault_cases import CASES, FERRY, GOOD_DRAFTS, LEDGER, MAX_REQUESTS, PIPE, SOUP, Case, Passage
 
 FAST_RETRY = RetryPolicy(attempts=MAX_REQUESTS, first_wait=0.01, longest_wait=0.02, total_seconds=10)
@@ -40,10 +30,7 @@ def fast_retry_service(url: str) -> Iterator[httpx2.Client]:
     """Run a service that retries the engine at `url` almost without delay, and yield a client."""
     engine = OpenAIEngine(url, api_key="none", timeout_seconds=1, retry=FAST_RETRY)
     settings = Settings(engine="url", url=url, cache=Path())
-    with (
-        running(create_app(settings, engine)) as address,
-        httpx2.Client(base_url=address, timeout=60) as client,
-    ):
+    with running(create_app(settings, engine)) as address, httpx2.Client(base_url=address, timeout=60) as client:
         yield client
 
 
@@ -183,9 +170,7 @@ async def test_an_engine_that_hangs_is_hung_up_on(
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [Fail(400), Fail(503, (("retry-after", "0"),)), Raw("data: 7\n\n")],
-    ids=["400", "503", "nonsense"],
+    "fault", [Fail(400), Fail(503, (("retry-after", "0"),)), Raw("data: 7\n\n")], ids=["400", "503", "nonsense"]
 )
 def test_a_list_goes_on_where_the_engine_fails_on_one_passage(
     service_client: httpx2.Client, scripted: ScriptedServer, fault: Move
@@ -195,9 +180,7 @@ def test_a_list_goes_on_where_the_engine_fails_on_one_passage(
         return Say(good[mt]) if (mt := translation_in(request)) in good else fault
 
     scripted.script = script
-    response = service_client.post(
-        "/v1/post-edit", json=[request_body(passage) for passage in (PIPE, LEDGER, FERRY)]
-    )
+    response = service_client.post("/v1/post-edit", json=[request_body(passage) for passage in (PIPE, LEDGER, FERRY)])
     assert response.status_code == 200
     first, second, third = response.json()
     assert (first["post_edit"], third["post_edit"]) == (PIPE.good, FERRY.good)
@@ -265,12 +248,7 @@ def test_a_parameter_the_engine_does_not_know_is_left_out(other_engine: Scripted
 def test_a_passage_beyond_the_engines_window_is_the_callers_to_split(
     service_client: httpx2.Client, scripted: ScriptedServer
 ) -> None:
-    error = {
-        "message": "too long",
-        "type": "exceed_context_size_error",
-        "n_prompt_tokens": 9000,
-        "n_ctx": 4096,
-    }
+    error = {"message": "too long", "type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 4096}
     scripted.play(Fail(400, body=httpx2.Response(200, json={"error": error}).text))
     response = service_client.post("/v1/post-edit", json=request_body(PIPE))
     assert response.status_code == 413
@@ -285,16 +263,8 @@ def main() -> None:
             wrong = list(faults(case, response, engine))
             answer = response.json()
             outcome = answer.get("decision") or f"{response.status_code} {answer.get('title')}"
-            guards = dict.fromkeys(
-                f["guard"] for f in answer.get("findings", ()) if f["severity"] == "reject"
-            )
-            line = (
-                case.passage.languages,
-                case.claim,
-                outcome,
-                " ".join(guards),
-                "; ".join(wrong) or "as expected",
-            )
+            guards = dict.fromkeys(f["guard"] for f in answer.get("findings", ()) if f["severity"] == "reject")
+            line = (case.passage.languages, case.claim, outcome, " ".join(guards), "; ".join(wrong) or "as expected")
             print("{:6} {:60.60} {:32.32} {:32.32} {}".format(*line))
 
 

@@ -47,20 +47,14 @@ async def test_a_request_under_way_is_finished_first(
     assert service.end() == 0
     assert not service.is_listening()
     (line,) = map(json.loads, service.requests)
-    assert (line["id"], line["status"], line["decisions"]) == (
-        response.headers["x-request-id"],
-        200,
-        {"edited": 1},
-    )
+    assert (line["id"], line["status"], line["decisions"]) == (response.headers["x-request-id"], 200, {"edited": 1})
     assert all(
         re.fullmatch(line, stderr) for line, stderr in zip(STDERR_PATTERNS, service.stderr_lines, strict=True)
     ), service.stderr_lines
 
 
 @signals
-def test_a_stream_under_way_is_finished_first(
-    number: signal.Signals, serve: Serve, scripted: ScriptedServer
-) -> None:
+def test_a_stream_under_way_is_finished_first(number: signal.Signals, serve: Serve, scripted: ScriptedServer) -> None:
     scripted.play(Say(GOOD, pause=0.5))
     service = serve("--url", scripted.url)
     url, accept = f"{service.address}/v1/post-edit", {"Accept": "text/event-stream"}
@@ -85,9 +79,7 @@ def test_told_to_stop_as_soon_as_it_is_ready_it_stops(
     assert service.end() == 0
 
 
-def test_told_to_stop_while_vllm_starts_it_leaves_nothing(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_told_to_stop_while_vllm_starts_it_leaves_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
     from tests.ape.adapters.making import make_base
     from tests.serve.fake_vllm import Fake
 
@@ -146,9 +138,7 @@ async def test_a_second_interrupt_does_not_wait(serve: Serve, scripted: Scripted
     await until(lambda: scripted.hung_up == 1)
 
 
-async def test_a_job_and_who_listens_to_it_do_not_keep_it(
-    serve: Serve, scripted: ScriptedServer, until: Until
-) -> None:
+async def test_a_job_and_who_listens_to_it_do_not_keep_it(serve: Serve, scripted: ScriptedServer, until: Until) -> None:
     """The paragraph in progress is finished, and the job is resumed after the restart."""
     scripted.script = lambda request, turn: Say(translation_in(request), pause=0.05)
     service = serve("--url", scripted.url)
@@ -199,9 +189,7 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, environment: dict[
         port = taken.getsockname()[1]
         done = refused(["--port", str(port), "--url", "http://127.0.0.1:9/v1"], tmp_path, environment)
     assert done.returncode == 2
-    assert done.stderr.startswith(
-        f"ape: The service can't listen on 127.0.0.1:{port} (Address already in use)."
-    )
+    assert done.stderr.startswith(f"ape: The service can't listen on 127.0.0.1:{port} (Address already in use).")
     assert done.stderr.count("\n") == 1
 
 

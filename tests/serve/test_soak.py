@@ -49,9 +49,7 @@ def test_two_hundred_clients_are_answered_and_those_who_hang_up_leave_nothing_be
 
 async def test_no_request_meets_a_connection_that_the_engine_has_closed(smollm2: Path) -> None:
     """With keep-alive, 1 in 50 immediate follow-up requests failed and was retried."""
-    prompt = Prompt(
-        (Message("user", "Hi."),), "test", escape_delimiters("Hi."), opening="<a>", stop=("</a>",)
-    )
+    prompt = Prompt((Message("user", "Hi."),), "test", escape_delimiters("Hi."), opening="<a>", stop=("</a>",))
     sampling = Sampling(temperature=0, top_p=1, seed=1, max_tokens=2, max_characters=100)
     events: list[Event] = []
     async with embedded_engine(smollm2, name="smollm2", concurrency=1, window=512) as engine:

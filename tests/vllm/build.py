@@ -80,16 +80,10 @@ WORDS = {
 }
 FORMS = (
     ("{when}, {name} {deed} {thing} à {town}.", "{when}, {name} {deed} {thing} in {town}."),
-    (
-        "{who} quitta {town} à {hour} heures avec {name}.",
-        "{who} leaves {town} at {hour} o'clock with {name}.",
-    ),
+    ("{who} quitta {town} à {hour} heures avec {name}.", "{who} leaves {town} at {hour} o'clock with {name}."),
     ("« Où est {name} ? » demanda {other}.", "“Where is {name}?” demanded {other}."),
     ("En {year}, {who} {deed} {thing}.", "In {year}, {who} {deed} {thing}."),
-    (
-        "La maison que {name} aimait était vide depuis {year}.",
-        "The house that {name} loved was empty since {year}.",
-    ),
+    ("La maison que {name} aimait était vide depuis {year}.", "The house that {name} loved was empty since {year}."),
     ("{name} s’assit et {deed} {thing}.", "{name} sat down and {deed} {thing}."),
     ("{when}, il pleuvait des cordes sur {town}.", "{when}, it rained ropes on {town}."),
 )
@@ -97,9 +91,7 @@ FORMS = (
 
 def main() -> None:
     """Build all three."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.vllm.build", description=__doc__.partition("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.vllm.build", description=__doc__.partition("\n")[0])
     parser.add_argument("gguf", type=Path, help="the base model's GGUF file")
     parser.add_argument("folder", type=Path, help="where base, copier and rambler go")
     given = parser.parse_args()
@@ -182,9 +174,7 @@ def with_adapter(base: Path, *, rank: int, modules: list[str]) -> Any:
     """The base with a fresh adapter on it."""
     torch.manual_seed(SEED)
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
-    config = LoraConfig(
-        r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules=modules, task_type="CAUSAL_LM"
-    )
+    config = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules=modules, task_type="CAUSAL_LM")
     return get_peft_model(model, config)
 
 

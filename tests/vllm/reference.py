@@ -41,9 +41,7 @@ class Answer:
 
 def main() -> None:
     """Answer each line of stdin by a line on stdout."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.vllm.reference", description=__doc__.partition("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.vllm.reference", description=__doc__.partition("\n")[0])
     parser.add_argument("base", type=Path, help="the folder of the base model")
     parser.add_argument("--adapter", type=Path, help="the folder of an adapter; none means the base alone")
     given = parser.parse_args()
@@ -57,17 +55,13 @@ def main() -> None:
             print(json.dumps(asdict(go_on(model, tokenizer, **json.loads(line)))), flush=True)
 
 
-def go_on(
-    model: Any, tokenizer: Any, *, prompt: str, max_tokens: int, stop: list[str], guess: list[int]
-) -> Answer:
+def go_on(model: Any, tokenizer: Any, *, prompt: str, max_tokens: int, stop: list[str], guess: list[int]) -> Answer:
     """Decode greedily until an end is reached."""
     answer = Answer()
     read = tokenizer(prompt).input_ids
     fresh, cache = read + guess, None
     while True:
-        step = model(
-            torch.tensor([fresh]), past_key_values=cache, use_cache=True, logits_to_keep=len(guess) + 1
-        )
+        step = model(torch.tensor([fresh]), past_key_values=cache, use_cache=True, logits_to_keep=len(guess) + 1)
         for place, logits in enumerate(step.logits[0]):
             take(answer, tokenizer, logits, max_tokens=max_tokens, stop=stop)
             if answer.finish:

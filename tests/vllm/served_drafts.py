@@ -33,9 +33,7 @@ class Served:
         self.requests: list[dict[str, Any]] = []
         self.address = ""
         self._ready = threading.Event()
-        self._readers = [
-            threading.Thread(target=read, daemon=True) for read in (self._read_talk, self._read_requests)
-        ]
+        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_talk, self._read_requests)]
         for reader in self._readers:
             reader.start()
 
@@ -65,14 +63,10 @@ class Served:
 
     def vllm(self, what: str) -> int:
         """The process id of vLLM's "api" server, of its engine "core", or of the "worker" that has the weights."""
-        begins = {
-            "api": "-m vllm.entrypoints.openai.api_server",
-            "core": "VLLM::EngineCore",
-            "worker": "VLLM::Worker",
-        }
+        begins = {"api": "-m vllm.entrypoints.openai.api_server", "core": "VLLM::EngineCore", "worker": "VLLM::Worker"}
         for pid in self.family[1:]:
             words = words_of(pid)
-            if begins[what] in words and "minder.py" not in words:
+            if begins[what] in words and "process.py" not in words:
                 return pid
         raise LookupError(what)
 
@@ -126,19 +120,7 @@ def served(
         "XDG_CONFIG_HOME": str(home),
         **settings,
     }
-    command = [
-        APE,
-        "serve",
-        "--engine",
-        "vllm",
-        "--model",
-        models / "base",
-        "--port",
-        "0",
-        *words,
-        "--",
-        *flags,
-    ]
+    command = [APE, "serve", "--engine", "vllm", "--model", models / "base", "--port", "0", *words, "--", *flags]
     process = subprocess.Popen(
         [str(word) for word in command],
         stdout=subprocess.PIPE,

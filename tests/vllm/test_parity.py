@@ -86,8 +86,7 @@ async def test_adapters_say_what_the_base_does_not(service: Served) -> None:
     """Otherwise parity would also hold for adapters that change nothing."""
     questions = asked(as_sep)[:8]
     base, copier, rambler = [
-        [written.text for written in await ask_vllm(service, name, questions)]
-        for name in ("base", "copier", "rambler")
+        [written.text for written in await ask_vllm(service, name, questions)] for name in ("base", "copier", "rambler")
     ]
     given_back = sum(text == question.mt for text, question in zip(copier, questions, strict=True))
     assert given_back >= 6
@@ -100,9 +99,7 @@ def asked(ask: Callable[[Question], Asked]) -> list[Asked]:
         Question(source.strip(), mt.strip(), segment.source_language, segment.target_language)
         for name in SAMPLES
         for segment in load_sample(name).segments()
-        for source, mt in list(
-            zip(split_sentences(segment.source), split_sentences(segment.mt), strict=False)
-        )[:2]
+        for source, mt in list(zip(split_sentences(segment.source), split_sentences(segment.mt), strict=False))[:2]
     ]
     prompts = [ask(question) for question in questions[:PROMPTS]]
     assert len({asked.prompt for asked in prompts}) == PROMPTS
@@ -154,9 +151,7 @@ def ask_peft(
         env=os.environ | {"HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "PASSIVE"},
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    return [
-        Written(*(answer[name] for name in ("tokens", "text", "margins", "runners_up"))) for answer in answers
-    ]
+    return [Written(*(answer[name] for name in ("tokens", "text", "margins", "runners_up"))) for answer in answers]
 
 
 def part(number: int, served: Written, expected: Written) -> Parting:

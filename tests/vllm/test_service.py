@@ -62,9 +62,7 @@ def test_the_id_of_a_request_is_in_the_log_of_vllm(service: Served) -> None:
     assert answer.headers["x-request-id"] == "seen-everywhere"
     # Both logs arrive through pipes, with a delay.
     wait_for(lambda: any(line["id"] == "seen-everywhere" for line in list(service.requests)))
-    wait_for(
-        lambda: any("seen-everywhere." in line for line in list(service.said) if line.startswith("vllm | "))
-    )
+    wait_for(lambda: any("seen-everywhere." in line for line in list(service.said) if line.startswith("vllm | ")))
 
 
 def test_a_passage_that_does_not_fit_is_told_with_the_numbers(service: Served) -> None:

@@ -68,9 +68,7 @@ def walk(service: Served) -> None:
     family, began = service.family, time.monotonic()
     code = service.stop()
     alive = [pid for pid in family if is_alive(pid)]
-    print(
-        f"SIGTERM: exit code {code} after {time.monotonic() - began:.1f} s; {len(alive)} of {len(family)} left"
-    )
+    print(f"SIGTERM: exit code {code} after {time.monotonic() - began:.1f} s; {len(alive)} of {len(family)} left")
     require(code == 0 and not alive, str(alive))
 
 

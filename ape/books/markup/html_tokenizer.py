@@ -23,9 +23,7 @@ _QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
 _TAG = rf"""<(?P<close>/?)(?P<name>[A-Za-z][^\s/<>]*+)(?:[^<>"'=]++|=\s*+{_QUOTED}?+|["'])*+>"""
 _MARKUP = re.compile(rf"{_TAG}|<!--(?:-?>|.*?--!?>)|<(?!!--)[!?][^>]*+>", re.DOTALL)
 # Possibly mark-up, once more is read.
-_UNFINISHED = re.compile(
-    rf"""<(?:[!?].*|/?(?:[A-Za-z](?:[^<>"'=]++|=\s*+{_QUOTED}?+)*+(?:["'].*)?)?)\Z""", re.DOTALL
-)
+_UNFINISHED = re.compile(rf"""<(?:[!?].*|/?(?:[A-Za-z](?:[^<>"'=]++|=\s*+{_QUOTED}?+)*+(?:["'].*)?)?)\Z""", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+)))?""")
 _BARE_SLASH = re.compile(r"""=\s*[^\s"'>]+/$""")
 _TEXT = re.compile(

@@ -136,9 +136,7 @@ def extract_marked_text(
             continue
         before = part.mark
         raws[before], texts[before] = part.raw, []
-    segments = {
-        mark: MarkupSegment(tokens, encoding, collapse=rules.collapse) for mark, tokens in texts.items()
-    }
+    segments = {mark: MarkupSegment(tokens, encoding, collapse=rules.collapse) for mark, tokens in texts.items()}
     text = "".join(mark + segment.text for mark, segment in segments.items())
     skip_reason = "" if find_marks(text) == list(raws) else "has marks of ours in it"
     return MarkedText(text, prefix, suffix, raws, segments, skip_reason)
@@ -163,11 +161,7 @@ def _parts(tokens: Sequence[XmlToken], rules: MarkupRules, around: Sequence[XmlE
                 path.append(token.element)
             else:
                 parts.append(
-                    InlinePart(
-                        "alone",
-                        list(tokens[index : ends[index] + 1]),
-                        can_trim=kind is not ElementKind.OPAQUE,
-                    )
+                    InlinePart("alone", list(tokens[index : ends[index] + 1]), can_trim=kind is not ElementKind.OPAQUE)
                 )
                 parts[-1].half = rules.half(token.element) if kind is ElementKind.HALF else None
                 index = ends[index]

@@ -39,11 +39,7 @@ class MarkupSegment:
 
     def references(self) -> Iterator[tuple[str, bytes]]:
         """Characters that are written as references, with their bytes."""
-        return (
-            (token.text, token.raw)
-            for token in self.tokens
-            if len(token.text) == 1 and self._is_reference(token)
-        )
+        return ((token.text, token.raw) for token in self.tokens if len(token.text) == 1 and self._is_reference(token))
 
     def _is_reference(self, token: XmlToken) -> bool:
         """Whether the token is a complete reference, which any text may follow."""

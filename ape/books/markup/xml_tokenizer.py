@@ -101,8 +101,7 @@ def declared_encoding(head: bytes, *, name: str) -> str:
     except LookupError:
         declared = match[1].decode("ascii") if match else ""
         raise InputError(
-            f"{name} declares the encoding {declared!r}, which is not supported. Save it as UTF-8.",
-            field=name,
+            f"{name} declares the encoding {declared!r}, which is not supported. Save it as UTF-8.", field=name
         ) from None
     return codec.name
 
@@ -150,9 +149,7 @@ class _Reader:
             yield from _with_bytes(done, buffer, base)
             buffer, base = buffer[self.events[0].at - base :], self.events[0].at
             if len(buffer) > MAX_TOKEN_BYTES:
-                raise InputError(
-                    f"{self.name} has a single tag or comment of more than 8 MB.", field=self.name
-                )
+                raise InputError(f"{self.name} has a single tag or comment of more than 8 MB.", field=self.name)
             chunk = file.read(CHUNK_BYTES)
         self._parse(b"", last=True)
         yield from _with_bytes([*self.events, XmlToken("other", b"", base + len(buffer))], buffer, base)
@@ -178,9 +175,7 @@ class _Reader:
         at = self.parser.CurrentByteIndex
         element = XmlElement(name, attributes, at)
         if len(self.open) >= MAX_DEPTH:
-            raise InputError(
-                f"{self.name} has elements nested more than {MAX_DEPTH:,} deep.", field=self.name
-            )
+            raise InputError(f"{self.name} has elements nested more than {MAX_DEPTH:,} deep.", field=self.name)
         self.open.append(element)
         self.events.append(XmlToken("start", b"", at, element=element))
 

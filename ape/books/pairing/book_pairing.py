@@ -109,9 +109,7 @@ class BookPairing:
 
     def _bilingual_pairs(self) -> Iterator[ParagraphPair]:
         for position, paragraph in enumerate(self.mt.paragraphs()):
-            if paragraph.skip == SKIP_NO_TRANSLATION and any(
-                map(str.isalnum, strip_marks(paragraph.source or ""))
-            ):
+            if paragraph.skip == SKIP_NO_TRANSLATION and any(map(str.isalnum, strip_marks(paragraph.source or ""))):
                 self.unpaired_source.add(replace(paragraph, text=paragraph.source or ""))
             yield _bilingual_pair(position, paragraph)
         for paragraph in self.mt.untranslated() if isinstance(self.mt, BilingualBook) else ():
@@ -155,8 +153,7 @@ def pair_books(source: Book | None, mt: Book, *, languages: BookLanguages | None
         return BookPairing(None, mt, None)
     if source is None:
         raise InputError(
-            f"{mt.path.name} has no source. Give the source book as well, or a bilingual file.",
-            field="source",
+            f"{mt.path.name} has no source. Give the source book as well, or a bilingual file.", field="source"
         )
     _refuse_same_file(source, mt)
     known = languages or BookLanguages(source.language or "", mt.language or "")
@@ -176,8 +173,7 @@ def pair_books(source: Book | None, mt: Book, *, languages: BookLanguages | None
 def _check_bilingual(source: Book | None, mt: Book) -> None:
     if source is not None:
         raise InputError(
-            f"{mt.path.name} is bilingual ({mt.format}) and includes its source. Leave out "
-            f"{source.path.name}.",
+            f"{mt.path.name} is bilingual ({mt.format}) and includes its source. Leave out {source.path.name}.",
             field="source",
         )
     total = same = 0
@@ -197,8 +193,7 @@ def _check_bilingual(source: Book | None, mt: Book) -> None:
 def _refuse_same_file(source: Book, mt: Book) -> None:
     if source.path.resolve() == mt.path.resolve():
         raise InputError(
-            f"{source.path.name} was given both as source and as MT. Give the machine translation as "
-            "the second file.",
+            f"{source.path.name} was given both as source and as MT. Give the machine translation as the second file.",
             field="mt",
         )
 
@@ -235,9 +230,7 @@ def paired_share(mt: BookProfile, matched: BookMatch) -> float:
     paired = [bead for bead in matched.beads if bead.paired]
     if sum(bead.score for bead in paired) <= 0:
         return 0.0
-    sure = sum(
-        sizes[bead.mt_end] - sizes[bead.mt] for bead in paired if bead.confidence >= DOUBTFUL_CONFIDENCE
-    )
+    sure = sum(sizes[bead.mt_end] - sizes[bead.mt] for bead in paired if bead.confidence >= DOUBTFUL_CONFIDENCE)
     return float(sure / max(sizes[-1], 1.0))
 
 
@@ -321,9 +314,7 @@ def _take(paragraphs: Iterator[Paragraph], count: int, book: Book) -> list[Parag
     return batch
 
 
-def _take_filled(
-    paragraphs: Iterator[tuple[int, Paragraph]], count: int, book: Book
-) -> list[tuple[int, Paragraph]]:
+def _take_filled(paragraphs: Iterator[tuple[int, Paragraph]], count: int, book: Book) -> list[tuple[int, Paragraph]]:
     """Take `count` paragraphs with text, and the blank ones before them."""
     batch: list[tuple[int, Paragraph]] = []
     while count:

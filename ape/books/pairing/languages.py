@@ -105,8 +105,7 @@ def _notes(languages: BookLanguages, detected: BookLanguages, books: tuple[Book,
 
 def _unknown(book: Book, side: str) -> str:
     raise InputError(
-        f"The language of {book.path.name} can't be detected. Set {side}_language.",
-        field=f"{side}_language",
+        f"The language of {book.path.name} can't be detected. Set {side}_language.", field=f"{side}_language"
     )
 
 

@@ -37,17 +37,11 @@ _COMMON = 0.3
 _UNLIKELY = 15.0
 
 
-def fit_pair_model(
-    source: BookProfile, mt: BookProfile, beads: Sequence[Bead], before: PairModel
-) -> PairModel:
+def fit_pair_model(source: BookProfile, mt: BookProfile, beads: Sequence[Bead], before: PairModel) -> PairModel:
     """Fit a model to the confident beads; return `before` where they are too few."""
     sure = [bead for bead in beads if bead.paired and bead.confidence >= SURE_CONFIDENCE]
     single = np.array(
-        [
-            (bead.source, bead.mt)
-            for bead in sure
-            if bead.source_end - bead.source == bead.mt_end - bead.mt == 1
-        ],
+        [(bead.source, bead.mt) for bead in sure if bead.source_end - bead.source == bead.mt_end - bead.mt == 1],
         dtype=np.int64,
     ).reshape(-1, 2)
     if len(single) < _ENOUGH:
@@ -87,15 +81,10 @@ def _terms(source: BookProfile, mt: BookProfile, pairs: Ints) -> TermLinks:
     sampled = _sampled(source, mt, pairs)
     ours, theirs = _Words(source, sampled[:, 0]), _Words(mt, sampled[:, 1])
     mine, yours = matching_places(ours.beads, theirs.beads)
-    keys, together = np.unique(
-        ours.words[mine] * (len(theirs.names) + 1) + theirs.words[yours], return_counts=True
-    )
+    keys, together = np.unique(ours.words[mine] * (len(theirs.names) + 1) + theirs.words[yours], return_counts=True)
     here, there = keys // (len(theirs.names) + 1), keys % (len(theirs.names) + 1)
     linked = _links(
-        here,
-        there,
-        _log_likelihood_ratio(together, ours.seen[here], theirs.seen[there], len(sampled)),
-        together,
+        here, there, _log_likelihood_ratio(together, ours.seen[here], theirs.seen[there], len(sampled)), together
     )
     # Counted once less, since the link is used to score the pairs it was learned from.
     kept = (together[linked] - 1) / (ours.seen[here[linked]] + 1)
@@ -106,9 +95,7 @@ def _terms(source: BookProfile, mt: BookProfile, pairs: Ints) -> TermLinks:
     _, known, place = np.intersect1d(same, ours.names[here[equal]], return_indices=True)
     same_kept = np.full(len(same), KEPT_SHARE)
     same_kept[known] = (together[equal[place]] + 2 * KEPT_SHARE) / (ours.seen[here[equal[place]]] + 2)
-    return TermLinks(
-        np.concatenate([names, same]), np.concatenate([mt_names, same]), np.concatenate([kept, same_kept])
-    )
+    return TermLinks(np.concatenate([names, same]), np.concatenate([mt_names, same]), np.concatenate([kept, same_kept]))
 
 
 class _Words:

@@ -71,9 +71,7 @@ def initial_pair_model(source: BookProfile, mt: BookProfile) -> PairModel:
     beads = dict(BEADS)
     for longer, shorter, many in ((mt, source, False), (source, mt, True)):
         if len(longer) > _UNEVEN * len(shorter):
-            beads |= {
-                (run, 1) if many else (1, run): 0.002 * 0.8 ** (run - 4) for run in range(5, _LONG_RUN + 1)
-            }
+            beads |= {(run, 1) if many else (1, run): 0.002 * 0.8 ** (run - 4) for run in range(5, _LONG_RUN + 1)}
     return PairModel(ratio=min(max(ratio, 0.75), 1.35), beads=beads)
 
 
@@ -96,9 +94,7 @@ class PairScores:
         """The number of paragraphs on each side."""
         return len(self.source), len(self.mt)
 
-    def block(
-        self, rows: Ints, columns: Ints, beads: Iterable[tuple[int, int]]
-    ) -> dict[tuple[int, int], Floats]:
+    def block(self, rows: Ints, columns: Ints, beads: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Floats]:
         """The scores of beads that end at these consecutive rows, and at the columns of each."""
         shared = self._terms.block(rows, columns)
         return {bead: self._score(bead, rows, columns, shared) for bead in beads}
@@ -118,9 +114,7 @@ class PairScores:
         return np.where(inside, score, IMPOSSIBLE)
 
     def _length(self, i: Ints, j: Ints, a: int, b: int) -> Floats:
-        expected = (
-            self.model.ratio * (self._source_sums[i] - self._source_sums[np.maximum(i - a, 0)])[:, None]
-        )
+        expected = self.model.ratio * (self._source_sums[i] - self._source_sums[np.maximum(i - a, 0)])[:, None]
         there = self._mt_sums[j] - self._mt_sums[np.maximum(j - b, 0)]
         deviation = np.log((there + SLACK) / (expected + SLACK))
         return _length_density(deviation, self.model.spread, expected) - self._chance[b][j]
@@ -135,9 +129,7 @@ class PairScores:
             total = _window(_sums(alone), b)
             if b > 1:
                 # The density of b log lengths given their sum, for uniform shares.
-                shares = _window(_sums(logs), b) - b * np.log(
-                    np.maximum(_window(self._mt_sums, b) + b * SLACK, 1)
-                )
+                shares = _window(_sums(logs), b) - b * np.log(np.maximum(_window(self._mt_sums, b) + b * SLACK, 1))
                 total = total - (shares + float(np.sum(np.log(np.arange(1, b)))))
             chances[b] = total
         return chances
@@ -161,9 +153,7 @@ def _length_density(deviation: Floats, spread: float, expected: Floats) -> Float
     """Log density of the deviation from the expected length: a peak, narrower for longer texts, with wide tails."""
     narrow = spread * length_narrowing(expected)
     peak = np.log((1 - _OUTLIERS) / (narrow * np.sqrt(2 * np.pi))) - 0.5 * (deviation / narrow) ** 2
-    tail = (
-        np.log(_OUTLIERS / (_OUTLIER_SPREAD * np.sqrt(2 * np.pi))) - 0.5 * (deviation / _OUTLIER_SPREAD) ** 2
-    )
+    tail = np.log(_OUTLIERS / (_OUTLIER_SPREAD * np.sqrt(2 * np.pi))) - 0.5 * (deviation / _OUTLIER_SPREAD) ** 2
     return np.asarray(np.logaddexp(peak, tail))
 
 
@@ -174,9 +164,7 @@ def _groups(profile: BookProfile, length: int) -> Ints:
     signs = profile.signs if len(profile) else np.zeros((1, len(KINDS)), dtype=np.int64)
     groups = signs[np.minimum(first, len(signs) - 1)].copy()
     groups[:, END] = signs[last, END]
-    sums = np.concatenate(
-        [np.zeros((1, len(KINDS)), dtype=np.int64), np.cumsum(profile.signs, axis=0, dtype=np.int64)]
-    )
+    sums = np.concatenate([np.zeros((1, len(KINDS)), dtype=np.int64), np.cumsum(profile.signs, axis=0, dtype=np.int64)])
     for sign in COUNTED:
         groups[:, sign] = np.minimum(sums[ends, sign] - sums[first, sign], KINDS[sign] - 1)
     return groups

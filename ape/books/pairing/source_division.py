@@ -29,9 +29,7 @@ def divide_source(source: str, parts: Sequence[str], model: PairModel) -> list[t
     beads = {(run, 1): 1 / longest for run in range(1, longest + 1)} | {(1, 0): _NEVER, (0, 1): _NEVER}
     scorer = PairScores(_profile(pieces), _profile(parts), replace(model, beads=beads))
     chain = align(scorer)
-    if [bead.mt_end - bead.mt for bead in chain] != [1] * len(parts) or not all(
-        bead.paired for bead in chain
-    ):
+    if [bead.mt_end - bead.mt for bead in chain] != [1] * len(parts) or not all(bead.paired for bead in chain):
         return []
     return [("".join(pieces[bead.source : bead.source_end]).strip(), bead.confidence) for bead in chain]
 

@@ -22,14 +22,9 @@ if TYPE_CHECKING:
 def analyse(
     trial: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="TRIAL", help="Trial file of `ape ab make`; optional if --votes name their systems."
-        ),
+        typer.Argument(metavar="TRIAL", help="Trial file of `ape ab make`; optional if --votes name their systems."),
     ] = None,
-    votes: Annotated[
-        list[Path] | None,
-        typer.Option(help="File of votes, instead of the store; repeatable."),
-    ] = None,
+    votes: Annotated[list[Path] | None, typer.Option(help="File of votes, instead of the store; repeatable.")] = None,
     store: StoreFlag = None,
     human: Annotated[str, typer.Option(help="System that is a human translation.")] = "",
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 1,
@@ -64,8 +59,7 @@ def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:
     systems = trial.systems if trial else systems_in_votes(select_pair_votes(votes))
     if human and human not in systems:
         raise InputError(
-            f"--human {human!r} is not one of the systems: {', '.join(systems) or 'there are no votes'}.",
-            field="human",
+            f"--human {human!r} is not one of the systems: {', '.join(systems) or 'there are no votes'}.", field="human"
         )
 
 

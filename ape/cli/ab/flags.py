@@ -12,12 +12,9 @@ if TYPE_CHECKING:
 
 TrialArgument = Annotated[Path, typer.Argument(metavar="TRIAL", help="Trial file of `ape ab make`.")]
 StoreFlag = Annotated[
-    str | None,
-    typer.Option(help="Vote database: a file or postgresql://…; the job store by default."),
+    str | None, typer.Option(help="Vote database: a file or postgresql://…; the job store by default.")
 ]
-RatersFlag = Annotated[
-    str | None, typer.Option(metavar="NAME,NAME", help="Names of the raters, separated by commas.")
-]
+RatersFlag = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Names of the raters, separated by commas.")]
 
 
 def parse_names(raters: str | None) -> tuple[str, ...]:

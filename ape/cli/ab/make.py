@@ -10,14 +10,7 @@ from typing import Annotated
 import typer
 
 from ape.cli.ab.flags import RatersFlag, parse_names
-from ape.cli.corpus_flags import (
-    DocumentsFlag,
-    EncodingFlag,
-    JobsFlag,
-    ReferencesFlag,
-    parse_documents,
-    parse_systems,
-)
+from ape.cli.corpus_flags import DocumentsFlag, EncodingFlag, JobsFlag, ReferencesFlag, parse_documents, parse_systems
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag
 from ape.errors import InputError
 
@@ -83,36 +76,26 @@ def make(
     items: Annotated[
         int | None, typer.Option(min=1, help="Number of pairs of texts; 50 by default, or all if fewer.")
     ] = None,
-    shortest: Annotated[
-        int, typer.Option("--min", min=0, help="Minimum length of the source of a passage.")
-    ] = 0,
+    shortest: Annotated[int, typer.Option("--min", min=0, help="Minimum length of the source of a passage.")] = 0,
     longest: Annotated[
         int | None, typer.Option("--max", min=1, help="Maximum length of the source of a passage.")
     ] = None,
     unit: Annotated[LengthUnit, typer.Option(help="Unit of --min and --max.")] = LengthUnit.WORDS,
     by: Annotated[StratifyBy, typer.Option(help="Stratify by book or by source language.")] = StratifyBy.NONE,
     condition: Annotated[
-        RatingCondition,
-        typer.Option(help="Show single paragraphs, or consecutive paragraphs of a document."),
+        RatingCondition, typer.Option(help="Show single paragraphs, or consecutive paragraphs of a document.")
     ] = RatingCondition.PARAGRAPH,
-    paragraphs: Annotated[
-        int, typer.Option(min=1, help="Paragraphs in a passage, in the document condition.")
-    ] = 5,
+    paragraphs: Annotated[int, typer.Option(min=1, help="Paragraphs in a passage, in the document condition.")] = 5,
     passages: Annotated[
         int, typer.Option(min=1, help="Maximum passages of a document, in the document condition.")
     ] = 4,
     monolingual: Annotated[bool, typer.Option("--monolingual", help="Hide the source.")] = False,
     all_pairs: Annotated[
-        bool,
-        typer.Option("--all-pairs", help="Show every pair of systems in each passage, rather than one pair."),
+        bool, typer.Option("--all-pairs", help="Show every pair of systems in each passage, rather than one pair.")
     ] = False,
     against: Annotated[str, typer.Option(help="Compare each system only with this system.")] = "",
-    repeats: Annotated[
-        float, typer.Option(help="Share of items that are repeated with sides swapped.")
-    ] = 0.1,
-    spam: Annotated[
-        float, typer.Option(help="Share of items with a shuffled text, to detect careless raters.")
-    ] = 0.1,
+    repeats: Annotated[float, typer.Option(help="Share of items that are repeated with sides swapped.")] = 0.1,
+    spam: Annotated[float, typer.Option(help="Share of items with a shuffled text, to detect careless raters.")] = 0.1,
     shuffle: Annotated[
         SpamShuffle | None, typer.Option(help="Shuffle words or sentences; words for paragraphs by default.")
     ] = None,
@@ -122,19 +105,15 @@ def make(
     seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 1,
     raters: RatersFlag = None,
     offline: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write an offline page for each rater."),
+        Path | None, typer.Option(metavar="FOLDER", help="Write an offline page for each rater.")
     ] = None,
     label_studio: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write Label Studio tasks for each rater, and the interface."),
+        Path | None, typer.Option(metavar="FOLDER", help="Write Label Studio tasks for each rater, and the interface.")
     ] = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write a CSV table for each rater to fill in.")
     ] = None,
-    jsonl: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write JSON lines for each rater.")
-    ] = None,
+    jsonl: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write JSON lines for each rater.")] = None,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Leave out passages in which a system has no text.")
     ] = False,
@@ -160,8 +139,7 @@ def make(
     folders = {"offline": offline, "label-studio": label_studio, "csv": csv, "jsonl": jsonl}
     if needs_raters := next((flag for flag, folder in folders.items() if folder and not people), None):
         raise InputError(
-            f"--{needs_raters} writes a file for each rater: name them with --raters anna,ben.",
-            field="raters",
+            f"--{needs_raters} writes a file for each rater: name them with --raters anna,ben.", field="raters"
         )
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     design = TrialDesign(

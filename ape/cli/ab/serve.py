@@ -26,12 +26,10 @@ def serve(
     ] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 for any free port.")] = None,
     address: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Public URL of the service, e.g. https://tests.example.org."),
+        str | None, typer.Option(metavar="URL", help="Public URL of the service, e.g. https://tests.example.org.")
     ] = None,
     new_links: Annotated[
-        bool,
-        typer.Option("--new-links", help="Give every rater a new link and revoke the old ones."),
+        bool, typer.Option("--new-links", help="Give every rater a new link and revoke the old ones.")
     ] = False,
 ) -> None:
     """Serve a trial until Ctrl-C, and print the links for raters and results.
@@ -85,9 +83,7 @@ def _run(
         _invite(trials, trial, people, base=base, new_links=new_links)
         typer.echo(f"results  {base}/ab/{trial.id}/results" + (f"  (key: {key})" if key else ""))
         app = create_pages_app(settings, trials)
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, proxy_headers=False
-        )
+        config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, proxy_headers=False)
         server = uvicorn.Server(config)
         # Otherwise uvicorn raises the signal again after it has stopped, and the command would fail.
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -101,9 +97,7 @@ def _run(
 
 def _public_address(address: str) -> str:
     """The host name for links to a service that is bound to all addresses."""
-    return address.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace(
-        "//[::]:", f"//{socket.getfqdn()}:"
-    )
+    return address.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace("//[::]:", f"//{socket.getfqdn()}:")
 
 
 def _invite(trials: TrialStore, trial: Trial, people: tuple[str, ...], *, base: str, new_links: bool) -> None:

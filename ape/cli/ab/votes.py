@@ -25,8 +25,7 @@ class VoteFileFormat(StrEnum):
 def import_votes(
     trial: TrialArgument,
     files: Annotated[
-        list[Path],
-        typer.Argument(help="Files of offline pages, CSV tables, JSON lines or Label Studio exports."),
+        list[Path], typer.Argument(help="Files of offline pages, CSV tables, JSON lines or Label Studio exports.")
     ],
     store: StoreFlag = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace earlier votes that differ.")] = False,
@@ -59,9 +58,7 @@ def import_votes(
 def export(
     trial: TrialArgument,
     store: StoreFlag = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; stdout by default.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; stdout by default.")] = None,
     format: Annotated[
         VoteFileFormat, typer.Option(help="Format: JSON lines, CSV, or Label Studio tasks with annotations.")
     ] = VoteFileFormat.JSONL,

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 def agree(
     scores: Annotated[
-        Path,
-        typer.Argument(help="JSON lines with sheet, sent, system, src, ref, hyp and a human score."),
+        Path, typer.Argument(help="JSON lines with sheet, sent, system, src, ref, hyp and a human score.")
     ],
     metric: Annotated[
         list[str] | None,
@@ -48,9 +47,7 @@ def agree(
     with use_annotation_cache(default_annotation_folder()):
         found = dict(_correlate(chosen, rated, asked=asked, samples=samples, seed=seed))
     if json_output:
-        typer.echo(
-            json.dumps({name: _to_dict(value) for name, value in found.items()}, ensure_ascii=False, indent=1)
-        )
+        typer.echo(json.dumps({name: _to_dict(value) for name, value in found.items()}, ensure_ascii=False, indent=1))
     else:
         _show(found, samples=samples, seed=seed)
 
@@ -68,10 +65,7 @@ def _correlate(
         for metric in metrics:
             bar.update(task, description=metric.name)
             try:
-                yield (
-                    metric.name,
-                    correlate_with_humans(metric, rated, score_name=asked, samples=samples, seed=seed),
-                )
+                yield (metric.name, correlate_with_humans(metric, rated, score_name=asked, samples=samples, seed=seed))
             except InputError as error:
                 if error.field == "score_name":
                     raise
@@ -104,9 +98,7 @@ def _show(found: dict[str, HumanCorrelation | Unmeasured], *, samples: int, seed
         )
         cells = (tau, r, f"{correlation.segments:,}", f"{correlation.left_out:,}")
         lines.append(TableLine(Text(name), [Text(cell) for cell in cells]))
-    print_wide_table(
-        console, "metric", ("Kendall's τ-b", "Pearson's r", "segments", "without a score"), lines
-    )
+    print_wide_table(console, "metric", ("Kendall's τ-b", "Pearson's r", "segments", "without a score"), lines)
     for name, missing in found.items():
         if isinstance(missing, Unmeasured):
             console.print(f"{name} is not applicable: {missing.why}.", markup=False, soft_wrap=True)

@@ -42,8 +42,7 @@ def train(
         ),
     ] = None,
     against: Annotated[
-        CoherenceContrast,
-        typer.Option(help="Contrast references with MT, or with their sentences reordered."),
+        CoherenceContrast, typer.Option(help="Contrast references with MT, or with their sentences reordered.")
     ] = CoherenceContrast.MT,
     seed: Annotated[int, typer.Option(help="Seed of the reorderings and of the held-out documents.")] = 1,
     source_language: SourceLanguageFlag = None,
@@ -66,9 +65,7 @@ def train(
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     corpus = read_corpus(*(tables or ()), systems=files, references=reference or (), rules=rules)
     if odd := [name for name in names if name not in corpus.systems]:
-        raise InputError(
-            f"There is no system {odd[0]!r}. Systems: {', '.join(corpus.systems)}.", field="system"
-        )
+        raise InputError(f"There is no system {odd[0]!r}. Systems: {', '.join(corpus.systems)}.", field="system")
     with use_annotation_cache(default_annotation_folder()):
         scorer = train_coherence_scorer(corpus, against=against.value, systems=names, seed=seed)
     scorer.save(out)
@@ -90,12 +87,7 @@ def show(
 def _show(scorer: Ranker, path: Path, *, json_output: bool) -> None:
     weights = dict(zip(scorer.features, scorer.weights.tolist(), strict=True))
     if json_output:
-        data = {
-            "file": str(path),
-            "fingerprint": scorer.fingerprint,
-            **scorer.facts,
-            "weights": weights,
-        }
+        data = {"file": str(path), "fingerprint": scorer.fingerprint, **scorer.facts, "weights": weights}
         typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
         return
     right = scorer.facts.get("held_out_accuracy")

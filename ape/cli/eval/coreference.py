@@ -18,9 +18,7 @@ _NAMES = {"muc": "MUC", "b3": "B³", "ceafm": "CEAFm", "ceafe": "CEAFe", "blanc"
 
 
 def coreference(
-    key: Annotated[
-        Path, typer.Argument(help="Gold annotation: a CoNLL file, coreference in its last column.")
-    ],
+    key: Annotated[Path, typer.Argument(help="Gold annotation: a CoNLL file, coreference in its last column.")],
     response: Annotated[Path, typer.Argument(help="System annotation of the same documents and tokens.")],
     json_output: JsonFlag = False,
 ) -> None:

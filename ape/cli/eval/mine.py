@@ -20,9 +20,7 @@ _Files = list[Path] | None
 
 def mine(
     out: Annotated[Path, typer.Option("-o", "--out", help="JSON lines file to write.")],
-    tables: Annotated[
-        _Files, typer.Argument(help="JSON lines or TSV with sources, references and outputs.")
-    ] = None,
+    tables: Annotated[_Files, typer.Argument(help="JSON lines or TSV with sources, references and outputs.")] = None,
     source: Annotated[Path | None, typer.Option(help="Source, one segment per line.")] = None,
     reference: ReferencesFlag = None,
     system: Annotated[
@@ -37,9 +35,7 @@ def mine(
         typer.Option(help="Phenomenon: consistency, connectives or pronouns; repeatable; all by default."),
     ] = None,
     at_least: Annotated[int, typer.Option(help="Number of systems that must fail at a passage.")] = 1,
-    limit: Annotated[
-        int | None, typer.Option(help="Maximum passages of each phenomenon, sampled at random.")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Maximum passages of each phenomenon, sampled at random.")] = None,
     seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 1,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
@@ -73,12 +69,7 @@ def mine(
     )
     with use_annotation_cache(default_annotation_folder()):
         mined = mine_from(
-            corpus,
-            phenomena=_phenomena(phenomenon or ()),
-            systems=names,
-            at_least=at_least,
-            limit=limit,
-            seed=seed,
+            corpus, phenomena=_phenomena(phenomenon or ()), systems=names, at_least=at_least, limit=limit, seed=seed
         )
     write_mined_set(out, mined)
     _show(mined, out, json_output=json_output)
@@ -90,8 +81,7 @@ def _phenomena(given: list[str] | tuple[()]) -> tuple[MinedPhenomenon, ...]:
     named = [name.strip() for names in given for name in names.split(",")]
     if odd := [name for name in named if name not in MINED_PHENOMENA]:
         raise InputError(
-            f"--phenomenon {odd[0]!r} can't be mined. Phenomena: {', '.join(MINED_PHENOMENA)}.",
-            field="phenomenon",
+            f"--phenomenon {odd[0]!r} can't be mined. Phenomena: {', '.join(MINED_PHENOMENA)}.", field="phenomenon"
         )
     return tuple(known for known in MINED_PHENOMENA if known in named) or MINED_PHENOMENA
 

@@ -49,8 +49,7 @@ class ScoreUnit(StrEnum):
 
 def score(
     tables: Annotated[
-        list[Path] | None,
-        typer.Argument(help="JSON lines or TSV with sources, references and outputs; - for stdin."),
+        list[Path] | None, typer.Argument(help="JSON lines or TSV with sources, references and outputs; - for stdin.")
     ] = None,
     system: Annotated[
         list[str] | None,
@@ -79,32 +78,24 @@ def score(
     leave_one_out: Annotated[
         bool,
         typer.Option(
-            "--leave-one-out",
-            help="Score each reference, and the systems, against the other references, as in PAR3.",
+            "--leave-one-out", help="Score each reference, and the systems, against the other references, as in PAR3."
         ),
     ] = False,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            help="Encoder for bertscore: a directory or hub id; a small English encoder by default."
-        ),
+        typer.Option(help="Encoder for bertscore: a directory or hub id; a small English encoder by default."),
     ] = None,
     scorer: Annotated[
         Path | None, typer.Option(help="Scorer for dip-coherence, from `ape eval coherence train`.")
     ] = None,
     annotation: Annotated[
-        Path | None,
-        typer.Option(help="For blonde+: the error annotation of BWB, one line per segment (an.txt)."),
+        Path | None, typer.Option(help="For blonde+: the error annotation of BWB, one line per segment (an.txt).")
     ] = None,
     names: Annotated[
         Path | None,
-        typer.Option(
-            help="For blonde, dblonde and blonde+: the named entities of each reference segment (ner.txt)."
-        ),
+        typer.Option(help="For blonde, dblonde and blonde+: the named entities of each reference segment (ner.txt)."),
     ] = None,
-    segments: Annotated[
-        Path | None, typer.Option(help="Write segment scores to this JSON lines file.")
-    ] = None,
+    segments: Annotated[Path | None, typer.Option(help="Write segment scores to this JSON lines file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     allow_empty: AllowEmptyFlag = False,
     source_language: SourceLanguageFlag = None,
@@ -177,9 +168,7 @@ def _metrics(names: list[str], encoder: str | None) -> list[Metric]:
     if encoder and not any(isinstance(metric, BertScore) for metric in chosen):
         raise InputError("--encoder is for --metric bertscore, which is not selected.", field="encoder")
     return [
-        replace(metric, encoder=TransformerEncoder(encoder))
-        if encoder and isinstance(metric, BertScore)
-        else metric
+        replace(metric, encoder=TransformerEncoder(encoder)) if encoder and isinstance(metric, BertScore) else metric
         for metric in chosen
     ]
 
@@ -193,9 +182,7 @@ def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
     if not any(isinstance(metric, DipCoherence) for metric in chosen):
         raise InputError("--scorer is for --metric dip-coherence, which is not selected.", field="scorer")
     trained = load_coherence_scorer(scorer)
-    return [
-        replace(metric, scorer=trained) if isinstance(metric, DipCoherence) else metric for metric in chosen
-    ]
+    return [replace(metric, scorer=trained) if isinstance(metric, DipCoherence) else metric for metric in chosen]
 
 
 def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:

@@ -47,8 +47,6 @@ def _with_names(metrics: list[Metric], corpus: Corpus, path: Path) -> list[Metri
     from eval.metrics.blonde.bwb_reader import read_names
 
     if not any(isinstance(metric, Blonde) for metric in metrics):
-        raise InputError(
-            "--names is for --metric blonde, dblonde and blonde+, and none is selected.", field="names"
-        )
+        raise InputError("--names is for --metric blonde, dblonde and blonde+, and none is selected.", field="names")
     names = read_names(path, corpus, note=print_line)
     return [replace(metric, names=names) if isinstance(metric, Blonde) else metric for metric in metrics]

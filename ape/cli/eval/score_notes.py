@@ -25,9 +25,7 @@ def _print_unknown_language(results: EvaluationResults) -> None:
 
     systems = (found for metric in results.counted.values() for found in metric.values())
     if results.corpus.target_language == "und" and any(isinstance(counts, Unmeasured) for counts in systems):
-        print_line(
-            "The text is too short to detect the language of the translations: use --target-language, e.g. en."
-        )
+        print_line("The text is too short to detect the language of the translations: use --target-language, e.g. en.")
 
 
 def _print_mark_issues(results: EvaluationResults) -> None:
@@ -68,6 +66,4 @@ def word_lists(results: EvaluationResults) -> dict[str, Any]:
             for metric in results.metrics
             for system, found in connective_tallies(results, metric)
         }
-    return {
-        name: found for name, found in (("inconsistent_names", names), ("connectives", connectives)) if found
-    }
+    return {name: found for name, found in (("inconsistent_names", names), ("connectives", connectives)) if found}

@@ -34,14 +34,12 @@ def print_scores(results: EvaluationResults, *, documents: bool = False) -> None
             _show_documents(console, metric, found[metric.name])
     how = results.resampling
     console.print(
-        f"[low, high]: 95% of {how.samples:,} bootstrap resamples of {how.by}s, seed {how.seed}.",
-        markup=False,
+        f"[low, high]: 95% of {how.samples:,} bootstrap resamples of {how.by}s, seed {how.seed}.", markup=False
     )
     _print_missing_intervals(console, results)
     if how.baseline:
         console.print(
-            f"* differs from {how.baseline} (p < .05, {SIGNIFICANCE_TESTS[how.test]}, Holm's correction).",
-            markup=False,
+            f"* differs from {how.baseline} (p < .05, {SIGNIFICANCE_TESTS[how.test]}, Holm's correction).", markup=False
         )
         console.print(f"tests: {how.signature}", markup=False, soft_wrap=True)
     for name, signature in results.signatures().items():
@@ -110,16 +108,12 @@ def _print_missing_intervals(console: Console, results: EvaluationResults) -> No
             console.print(f"{metric}{suffix} has no interval and no test: {why}.", markup=False)
 
 
-def _show_documents(
-    console: Console, metric: Metric, found: Mapping[str, Mapping[str, float | None]]
-) -> None:
+def _show_documents(console: Console, metric: Metric, found: Mapping[str, Mapping[str, float | None]]) -> None:
     """Print scores by document, unless there are none."""
     if all(score is None for scores in found.values() for score in scores.values()):
         return
     lines = [
-        TableLine(
-            Text(document), [Text(_NONE if score is None else _number(score)) for score in scores.values()]
-        )
+        TableLine(Text(document), [Text(_NONE if score is None else _number(score)) for score in scores.values()])
         for document, scores in found.items()
     ]
     console.print(_heading(metric), style="italic", markup=False)
@@ -143,9 +137,7 @@ def print_aggregated(found: Mapping[str, LeaveOneOutScores | Unmeasured]) -> Non
         for system, value in scores.systems.items():
             wins = scores.wins[system]
             share = _NONE if wins.share is None else f"{wins.share:.1%}"
-            lines.append(
-                _line(system, _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}")
-            )
+            lines.append(_line(system, _number(value), share, f"{wins.better + wins.worse:,}", f"{wins.ties:,}"))
         print_wide_table(console, name, ("score", "wins", "of", "ties"), lines)
         if scores.left_out:
             console.print(f"{scores.left_out:,} left out, where a score is missing.", markup=False)

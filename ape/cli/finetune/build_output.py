@@ -54,16 +54,12 @@ def print_build(built: TrainingSet, out: Path, manifest: Mapping[str, Any], *, j
     for column in table.columns[2:]:
         column.justify = "right"
     for step in built.funnel.steps:
-        table.add_row(
-            step.name, step.side, *(f"{number:,}" for number in (step.came, step.dropped, step.left))
-        )
+        table.add_row(step.name, step.side, *(f"{number:,}" for number in (step.came, step.dropped, step.left)))
     console = Console(highlight=False, soft_wrap=True)
     console.print(table)
     for side, split in manifest["splits"].items():
         pairs = ", ".join(f"{pair} {count:,}" for pair, count in split["languages"].items())
         identities, stutters = (split["kinds"].get(kind, 0) for kind in ("identity", "stutter"))
         made = f", {stutters:,} stutters" if stutters else ""
-        console.print(
-            f"{side}: {split['examples']:,} examples ({pairs}), {identities:,} of them identities{made}"
-        )
+        console.print(f"{side}: {split['examples']:,} examples ({pairs}), {identities:,} of them identities{made}")
     typer.echo(out)

@@ -31,25 +31,17 @@ def check(
     adapter: Annotated[Path | None, typer.Argument(help="Trained adapter; none before training.")] = None,
     base: Annotated[
         str | None,
-        typer.Option(
-            "--base", help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card."
-        ),
+        typer.Option("--base", help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card."),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", help="TOML file of the training, before training.")
-    ] = None,
-    show: Annotated[
-        int, typer.Option("--show", min=0, help="Number of examples to print, before training.")
-    ] = 3,
+    config: Annotated[Path | None, typer.Option("--config", help="TOML file of the training, before training.")] = None,
+    show: Annotated[int, typer.Option("--show", min=0, help="Number of examples to print, before training.")] = 3,
     prompts: Annotated[
         int, typer.Option("--prompts", min=1, help="Number of dev prompts to compare, after training.")
     ] = 50,
     gguf: Annotated[
         Path | None, typer.Option("--gguf", help="Base model as a GGUF file for the embedded engine.")
     ] = None,
-    vllm: Annotated[
-        bool, typer.Option("--vllm", help="Compare with vLLM too, which takes a minute to start.")
-    ] = False,
+    vllm: Annotated[bool, typer.Option("--vllm", help="Compare with vLLM too, which takes a minute to start.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Audit the training data; or, with an adapter, compare its output across engines.
@@ -71,15 +63,11 @@ def check(
         _before(data, base, config, show=show, gguf=gguf, json_output=json_output)
         return
     if config is not None:
-        raise InputError(
-            "--config is for the check before training; after it, the adapter's card has the settings."
-        )
+        raise InputError("--config is for the check before training; after it, the adapter's card has the settings.")
     _after(adapter, data, base, prompts=prompts, gguf=gguf, vllm=vllm, json_output=json_output)
 
 
-def _before(
-    data: Path, base: str, config: Path | None, *, show: int, gguf: Path | None, json_output: bool
-) -> None:
+def _before(data: Path, base: str, config: Path | None, *, show: int, gguf: Path | None, json_output: bool) -> None:
     import asyncio
 
     from transformers import AutoConfig
@@ -116,9 +104,7 @@ def _before(
             everything = [example for side in splits.values() for example in side]
             task = bar.add_task("Asking llama.cpp", total=len(everything), so_far="")
             result.faults.extend(
-                asyncio.run(
-                    find_engine_faults(gguf, tokenizer, everything, progress=partial(bar.advance, task))
-                )
+                asyncio.run(find_engine_faults(gguf, tokenizer, everything, progress=partial(bar.advance, task)))
             )
     engine = gguf.name if gguf else None
     if json_output:
@@ -129,14 +115,7 @@ def _before(
 
 
 def _after(
-    adapter: Path,
-    data: Path,
-    base: str | None,
-    *,
-    prompts: int,
-    gguf: Path | None,
-    vllm: bool,
-    json_output: bool,
+    adapter: Path, data: Path, base: str | None, *, prompts: int, gguf: Path | None, vllm: bool, json_output: bool
 ) -> None:
     from ape.adapters import amend_card
     from ape.cli.finetune.check_output import list_shortcomings, parity_json, print_parity
@@ -172,9 +151,7 @@ def _after(
     }
     amend_card(adapter, {"parity": result})
     if json_output:
-        typer.echo(
-            json.dumps(parity_json(result, found, compared, left_out | failed), indent=2, ensure_ascii=False)
-        )
+        typer.echo(json.dumps(parity_json(result, found, compared, left_out | failed), indent=2, ensure_ascii=False))
     else:
         print_parity(found, compared, left_out | failed)
     wrong = list(list_shortcomings(found, compared))
@@ -230,9 +207,7 @@ def _run_engines(
             task = bar.add_task(name, total=len(answers), so_far="")
             advance = partial(bar.advance, task)
             try:
-                compared[name] = asyncio.run(
-                    _compare(engine, tuned, answers, engine_name, advance, near=near)
-                )
+                compared[name] = asyncio.run(_compare(engine, tuned, answers, engine_name, advance, near=near))
             except (EngineError, ModelError, NoRoom) as error:
                 # The answers of the other engines took long; keep them.
                 failed[name] = f"it failed. {error}"

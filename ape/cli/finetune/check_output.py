@@ -27,16 +27,7 @@ def print_audit(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> None
     for audited in audit.shown:
         console.print(format_marked_example(tokenizer, audited, coloured=console.is_terminal), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for heading in (
-        "split",
-        "examples",
-        "tokens",
-        "of answers",
-        "learned",
-        "their weight",
-        "padding",
-        "longest",
-    ):
+    for heading in ("split", "examples", "tokens", "of answers", "learned", "their weight", "padding", "longest"):
         table.add_column(heading, justify="left" if heading == "split" else "right")
     for split, counts in audit.counts.items():
         whole = max(counts.tokens, 1)
@@ -99,10 +90,7 @@ def audit_json(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> dict[
         "shown": [
             {
                 "id": audited.example.id,
-                "tokens": [
-                    {**asdict(token), "text": printable_token(tokenizer, token.token)}
-                    for token in audited.row
-                ],
+                "tokens": [{**asdict(token), "text": printable_token(tokenizer, token.token)} for token in audited.row],
             }
             for audited in audit.shown
         ],
@@ -166,18 +154,14 @@ def _explain(why: Any) -> str:
 
 
 def parity_json(
-    result: Mapping[str, Any],
-    found: StopRate,
-    compared: Mapping[str, EngineParity],
-    left_out: Mapping[str, str],
+    result: Mapping[str, Any], found: StopRate, compared: Mapping[str, EngineParity], left_out: Mapping[str, str]
 ) -> dict[str, Any]:
     """The results as written to the card, with all divergent and unstopped answers."""
     return {
         **result,
         "runaways": [{"id": answer.example.id, "text": answer.text} for answer in found.runaways],
         "differences": {
-            name: [asdict(difference) for difference in parity.differences]
-            for name, parity in compared.items()
+            name: [asdict(difference) for difference in parity.differences] for name, parity in compared.items()
         },
         "left_out": dict(left_out),
     }

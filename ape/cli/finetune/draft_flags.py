@@ -16,20 +16,15 @@ if TYPE_CHECKING:
 DRAFTS_FILE = "drafts.jsonl"
 AdapterArgument = Annotated[Path, typer.Argument(help="Adapter, exported to GGUF.")]
 DataFlag = Annotated[Path | None, typer.Option("--data", help="Training set of `ape finetune build`.")]
-RowsFlag = Annotated[
-    list[Path] | None, typer.Option("--rows", help="Files of rows instead of --data; repeatable.")
-]
+RowsFlag = Annotated[list[Path] | None, typer.Option("--rows", help="Files of rows instead of --data; repeatable.")]
 DraftsFlag = Annotated[
-    Path | None,
-    typer.Option("--drafts", help="File that stores drafts; next to the adapter by default."),
+    Path | None, typer.Option("--drafts", help="File that stores drafts; next to the adapter by default.")
 ]
 BaseFlag = Annotated[
-    str | None,
-    typer.Option("--base", help="Base model as a .gguf file or name; from the adapter's card by default."),
+    str | None, typer.Option("--base", help="Base model as a .gguf file or name; from the adapter's card by default.")
 ]
 ThreadsFlag = Annotated[
-    int | None,
-    typer.Option("--threads", help="Threads of the embedded engine; all cores but one by default."),
+    int | None, typer.Option("--threads", help="Threads of the embedded engine; all cores but one by default.")
 ]
 
 

@@ -49,9 +49,7 @@ def gate(
     examples, what = chosen_examples(adapter, data, split, rows)
     settings = load_settings(threads=threads, model=base)
     made = asyncio.run(load_or_make_drafts(adapter, examples, drafts or adapter / DRAFTS_FILE, settings))
-    fitted = fit_edit_filter(
-        [DraftedExample(example, made.draft(example)) for example in examples], seed=seed
-    )
+    fitted = fit_edit_filter([DraftedExample(example, made.draft(example)) for example in examples], seed=seed)
     amend_card(adapter, {"gate": fitted.edit_filter.model_dump(mode="json") | {"fitted_on": what}})
     if json_output:
         output = {

@@ -29,24 +29,18 @@ class GgufPrecision(StrEnum):
 def export(
     adapter: Annotated[Path, typer.Argument(help="Adapter directory of `ape finetune train`.")],
     to: Annotated[
-        ExportTarget,
-        typer.Option(help="Target: a LoRA for the embedded engine, a merged model, or the model card."),
+        ExportTarget, typer.Option(help="Target: a LoRA for the embedded engine, a merged model, or the model card.")
     ] = ExportTarget.GGUF,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--out", help="Output path; GGUF file and card go to the adapter directory by default."
-        ),
+        typer.Option("-o", "--out", help="Output path; GGUF file and card go to the adapter directory by default."),
     ] = None,
     base: Annotated[
-        str | None,
-        typer.Option(help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card."),
+        str | None, typer.Option(help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Training set, for the model card.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the adapter on the model card.")] = None,
-    precision: Annotated[
-        GgufPrecision, typer.Option(help="Precision of the GGUF file.")
-    ] = GgufPrecision.HALF,
+    precision: Annotated[GgufPrecision, typer.Option(help="Precision of the GGUF file.")] = GgufPrecision.HALF,
 ) -> None:
     """Export an adapter and print the path; existing files are never replaced."""
     from ape.adapters import CARD_FILE
@@ -110,9 +104,7 @@ def _card(adapter: Path, out: Path | None, data: Path | None, name: str | None) 
         try:
             manifest = json.loads((data / "manifest.json").read_bytes())
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"{data} is not a training set of `ape finetune build`: {error}.", field="data"
-            ) from error
+            raise InputError(f"{data} is not a training set of `ape finetune build`: {error}.", field="data") from error
     # PEFT writes a template under this name, which may be replaced.
     if not _is_template(path):
         refuse_existing_path(path)

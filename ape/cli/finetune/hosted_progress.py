@@ -18,13 +18,7 @@ from ape.engines.retry import RetryPolicy
 from ape.errors import EngineError, EngineRefused
 from ape.passage.events import Event, RetryEvent
 from ape.settings import load_settings
-from finetune.hosted.card import (
-    HostedCard,
-    fetch_results,
-    make_card,
-    raise_for_failed_job,
-    write_hosted_card,
-)
+from finetune.hosted.card import HostedCard, fetch_results, make_card, raise_for_failed_job, write_hosted_card
 from finetune.hosted.job import HostedJobEvent, HostedJobListener, follow_job
 from finetune.hosted.provider import HostedProvider
 
@@ -56,9 +50,7 @@ def follow_hosted_job(job: str, *, url: str, out: Path | None, every: float) -> 
     """Follow the job until it ends, and write the card of its model."""
     try:
         with job_progress(error_console(), job) as watch:
-            ended = call_provider(
-                url, lambda provider: follow_job(provider, job, every_seconds=every, watch=watch)
-            )
+            ended = call_provider(url, lambda provider: follow_job(provider, job, every_seconds=every, watch=watch))
     except KeyboardInterrupt:
         print_line(f"Stopped following. Job {job} still runs, and costs. {_next_commands(job, url, out)}")
         raise typer.Exit(EXIT_INTERRUPTED) from None

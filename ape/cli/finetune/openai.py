@@ -50,27 +50,20 @@ def openai(
     ] = None,
     epochs: Annotated[int, typer.Option("--epochs", min=1, max=50)] = 2,
     batch_size: Annotated[
-        int | None,
-        typer.Option("--batch-size", min=1, help="Batch size; chosen by the provider by default."),
+        int | None, typer.Option("--batch-size", min=1, help="Batch size; chosen by the provider by default.")
     ] = None,
     learning_rate_multiplier: Annotated[
         float | None,
         typer.Option(
-            "--learning-rate-multiplier",
-            min=1e-6,
-            help="Learning rate multiplier; chosen by the provider by default.",
+            "--learning-rate-multiplier", min=1e-6, help="Learning rate multiplier; chosen by the provider by default."
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0)] = 1,
-    suffix: Annotated[
-        str | None, typer.Option("--suffix", help="Suffix of the name of the new model.")
-    ] = "ape",
+    suffix: Annotated[str | None, typer.Option("--suffix", help="Suffix of the name of the new model.")] = "ape",
     url: Annotated[str, typer.Option("--url", help="URL of the API, including /v1.")] = OPENAI_URL,
     max_tokens: Annotated[
         int | None,
-        typer.Option(
-            "--max-tokens", min=64, help="Maximum tokens of an example; depends on the model by default."
-        ),
+        typer.Option("--max-tokens", min=64, help="Maximum tokens of an example; depends on the model by default."),
     ] = None,
     price: Annotated[
         float | None, typer.Option("--price", min=0, help="Price of a million training tokens, in dollars.")
@@ -81,19 +74,11 @@ def openai(
     again: Annotated[
         bool, typer.Option("--again", help="Start (and pay for) another job although --out has one.")
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Start the paid job without confirmation.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write and check the files; send nothing.")
-    ] = False,
-    follow: Annotated[
-        str | None, typer.Option("--follow", help="Only follow this job until it ends.")
-    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start the paid job without confirmation.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write and check the files; send nothing.")] = False,
+    follow: Annotated[str | None, typer.Option("--follow", help="Only follow this job until it ends.")] = None,
     cancel: Annotated[str | None, typer.Option("--cancel", help="Only cancel this job.")] = None,
-    every: Annotated[
-        float, typer.Option("--every", min=0.01, help="Seconds between status requests.")
-    ] = 10.0,
+    every: Annotated[float, typer.Option("--every", min=0.01, help="Seconds between status requests.")] = 10.0,
     json_output: JsonFlag = False,
 ) -> None:
     """Fine-tune a hosted chat model on a training set, and follow the job.
@@ -149,9 +134,7 @@ def _find_or_start(request: HostedJobRequest, *, url: str, dry_run: bool) -> str
             for file in files:
                 typer.echo(file.path)
             return None
-        return _find_earlier(record, order, request, url=url) or _start(
-            record, order, request, files, url=url
-        )
+        return _find_earlier(record, order, request, url=url) or _start(record, order, request, files, url=url)
 
 
 def _prepare(request: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFile]]:
@@ -171,9 +154,7 @@ def _prepare(request: HostedJobRequest) -> tuple[HostedJobOrder, list[TrainingFi
     )
     refuse_invalid_files(training, dev, leave_out=request.leave_out)
     for file in (training, dev):
-        print_line(
-            f"{file.path.name}: {file.rows:,} examples, {len(file.rejected):,} left out, {file.size:,} bytes."
-        )
+        print_line(f"{file.path.name}: {file.rows:,} examples, {len(file.rejected):,} left out, {file.size:,} bytes.")
     files = [file for file in (training, dev) if file.rows]
     order = HostedJobOrder(
         base=request.base,
@@ -204,9 +185,7 @@ def _cost(request: HostedJobRequest, files: list[TrainingFile], *, url: str) -> 
     return f"{request.base}, {request.epochs} epochs: {cost.sentence}{hint}"
 
 
-def _find_earlier(
-    record: HostedJobRecord, order: HostedJobOrder, request: HostedJobRequest, *, url: str
-) -> str | None:
+def _find_earlier(record: HostedJobRecord, order: HostedJobOrder, request: HostedJobRequest, *, url: str) -> str | None:
     from ape.cli.finetune.hosted_progress import call_provider
     from ape.cli.terminal import print_line
     from finetune.hosted.job import find_earlier_job
@@ -220,12 +199,7 @@ def _find_earlier(
 
 
 def _start(
-    record: HostedJobRecord,
-    order: HostedJobOrder,
-    request: HostedJobRequest,
-    files: list[TrainingFile],
-    *,
-    url: str,
+    record: HostedJobRecord, order: HostedJobOrder, request: HostedJobRequest, files: list[TrainingFile], *, url: str
 ) -> str:
     from ape.cli.finetune.hosted_progress import call_provider
     from ape.cli.terminal import print_line

@@ -39,8 +39,7 @@ def score(
     drafts: DraftsFlag = None,
     base: BaseFlag = None,
     untuned: Annotated[
-        int,
-        typer.Option(min=0, help="Number of examples to score with the prompted base model too; 0 for none."),
+        int, typer.Option(min=0, help="Number of examples to score with the prompted base model too; 0 for none.")
     ] = 0,
     threads: ThreadsFlag = None,
     json_output: JsonFlag = False,
@@ -71,9 +70,7 @@ def score(
         write_text_atomic(path, output + "\n")
 
 
-async def _score(
-    adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings
-) -> ScoreTable:
+async def _score(adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings) -> ScoreTable:
     from finetune.data.example import sample_evenly
     from finetune.scoring.score_table import (
         drafts_with_guards,

@@ -29,8 +29,7 @@ QUIET_SECONDS = 30.0
 
 def train(
     base: Annotated[
-        str,
-        typer.Option(help="Base model: a name from `ape models list`, a directory, .gguf file or hub id."),
+        str, typer.Option(help="Base model: a name from `ape models list`, a directory, .gguf file or hub id.")
     ],
     data: Annotated[Path, typer.Option(help="Training set of `ape finetune build`.")],
     out: Annotated[
@@ -58,9 +57,7 @@ def train(
         raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
-def _train(
-    base: str, data: Path, out: Path, config: Path | None, *, json_output: bool, is_first: bool
-) -> None:
+def _train(base: str, data: Path, out: Path, config: Path | None, *, json_output: bool, is_first: bool) -> None:
     from ape.cli.terminal import error_console
 
     console = error_console()

@@ -97,11 +97,7 @@ class VllmEngine(OpenAIEngine):
         card: AdapterCard | None = None,
     ) -> None:
         super().__init__(
-            server.url,
-            api_key=server.key,
-            concurrency=concurrency,
-            timeout_seconds=timeout_seconds,
-            retry=retry,
+            server.url, api_key=server.key, concurrency=concurrency, timeout_seconds=timeout_seconds, retry=retry
         )
         self.server = server
         self.card = card
@@ -119,9 +115,7 @@ class VllmEngine(OpenAIEngine):
         """The base model."""
         self.server.require_ready()
         self._known = tuple(
-            apply_card(Model(one.name, one.window), self.card)
-            for one in await self.listed()
-            if one.parent is None
+            apply_card(Model(one.name, one.window), self.card) for one in await self.listed() if one.parent is None
         )
         return self._known
 
@@ -132,9 +126,7 @@ class VllmEngine(OpenAIEngine):
             page = await self._client.get("/models", cast_to=dict[str, Any])
             self._answers = True
             return [
-                VllmListedModel(
-                    str(one["id"]), str(one.get("root")), one.get("parent"), one.get("max_model_len")
-                )
+                VllmListedModel(str(one["id"]), str(one.get("root")), one.get("parent"), one.get("max_model_len"))
                 for one in page["data"]
             ]
         except openai.OpenAIError as error:
@@ -217,9 +209,7 @@ class VllmEngine(OpenAIEngine):
 
     async def _send_adapter_call(self, call: str, body: dict[str, str]) -> None:
         self._reconnect()
-        await self._client.post(
-            f"/{call}", body=body, cast_to=str, options={"timeout": LOAD_SECONDS, "max_retries": 0}
-        )
+        await self._client.post(f"/{call}", body=body, cast_to=str, options={"timeout": LOAD_SECONDS, "max_retries": 0})
 
     def _reconnect(self) -> None:
         """Follow the server to its new port and key after a restart."""
@@ -255,9 +245,7 @@ def _drop_end_token(draft: Draft) -> Draft:
 def _not_loaded(name: str, error: openai.APIStatusError) -> ApeError:
     said = _server_message(error)
     if _MEMORY.search(said):
-        return NoRoom(
-            f"vLLM has no memory for another adapter ({said}). Unload one first; the others stay loaded."
-        )
+        return NoRoom(f"vLLM has no memory for another adapter ({said}). Unload one first; the others stay loaded.")
     if error.status_code == 404 and "lora" not in said.lower():
         return EngineError(
             "This vLLM loads no adapters at run time. Start it with --enable-lora and "

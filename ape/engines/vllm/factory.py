@@ -8,15 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ape.adapters import (
-    Adapter,
-    AdapterBase,
-    AdapterCard,
-    list_adapters,
-    read_adapter,
-    read_base,
-    snapshot_adapter,
-)
+from ape.adapters import Adapter, AdapterBase, AdapterCard, list_adapters, read_adapter, read_base, snapshot_adapter
 from ape.adapters.copy_folder import open_copy_folder
 from ape.adapters.directory import read_rank
 from ape.engines.merged_model import read_merged_card
@@ -70,9 +62,7 @@ async def _open_own_server(settings: Settings, log_line: LogLine) -> AsyncIterat
                     f"{vllm.max_lora_rank}: raise --max-lora-rank in vllm_flags."
                 )
         async with _engine(vllm, settings, read_merged_card(Path(model))) as engine:
-            registry = ModelRegistry(
-                engine, source=_source(engine, named, settings, copies), log_line=log_line
-            )
+            registry = ModelRegistry(engine, source=_source(engine, named, settings, copies), log_line=log_line)
             for adapter in adapters:
                 registry.register(adapter)
             async with vllm:
@@ -149,9 +139,7 @@ def _base_of_listed(listed: VllmListedModel) -> AdapterBase:
     return AdapterBase(listed.name)
 
 
-def _register_preloaded(
-    listed: VllmListedModel, registry: ModelRegistry, base: AdapterBase, log_line: LogLine
-) -> None:
+def _register_preloaded(listed: VllmListedModel, registry: ModelRegistry, base: AdapterBase, log_line: LogLine) -> None:
     """Register an adapter that the server was started with, if it has a card."""
     try:
         registry.register(read_adapter(listed.name, Path(listed.root), base=base), preloaded=True)

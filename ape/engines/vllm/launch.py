@@ -113,9 +113,7 @@ class VllmLaunch:
             is_name = flag.startswith("--") and flag != "--"
             found = [ours for ours in MANAGED_FLAGS if is_name and ours.startswith(_name(flag))]
             if found:
-                raise InputError(
-                    f"{found[0]} can't be passed to vLLM: {MANAGED_FLAGS[found[0]]}.", field="vllm_flags"
-                )
+                raise InputError(f"{found[0]} can't be passed to vLLM: {MANAGED_FLAGS[found[0]]}.", field="vllm_flags")
 
     def command(self, port: int, build: VllmBuild) -> list[str]:
         """The command line."""
@@ -207,9 +205,7 @@ def _rank_for(ranks: tuple[int, ...]) -> int:
     for rank in LORA_RANKS:
         if rank >= needed:
             return rank
-    raise InputError(
-        f"vLLM serves adapters up to rank {LORA_RANKS[-1]}, and one has {needed}.", field="adapter"
-    )
+    raise InputError(f"vLLM serves adapters up to rank {LORA_RANKS[-1]}, and one has {needed}.", field="adapter")
 
 
 def _environment_without_secrets() -> dict[str, str]:

@@ -101,9 +101,7 @@ class SupervisedProcess:
         doing = asyncio.ensure_future(work)
         try:
             await asyncio.wait({doing, self._exit_task}, return_when=asyncio.FIRST_COMPLETED)
-            if self._exit_task.done() or (
-                doing.exception() and await self.exits_within(_EXIT_NOTICE_SECONDS)
-            ):
+            if self._exit_task.done() or (doing.exception() and await self.exits_within(_EXIT_NOTICE_SECONDS)):
                 raise ProcessEnded(await self.exit_description())
             await doing
         finally:
@@ -185,9 +183,7 @@ class SupervisedProcess:
     async def _forward_log(self) -> None:
         """Read until all writers are gone: a full pipe would block the command."""
         loop, reader, cutter = asyncio.get_running_loop(), asyncio.StreamReader(), _LogLineSplitter()
-        pipe, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout
-        )
+        pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout)
         try:
             while chunk := await reader.read(2**16):
                 self._log(cutter.lines(chunk))

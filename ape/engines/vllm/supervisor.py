@@ -136,9 +136,7 @@ class VllmSupervisor:
         if self.state is VllmState.STOPPED:
             raise EngineUnavailable("vLLM is stopped.")
         wait = max(1.0, self._up_by - time.monotonic())
-        raise EngineUnavailable(
-            f"{self.why} It is being started; retry in about {wait:.0f} s.", retry_after=wait
-        )
+        raise EngineUnavailable(f"{self.why} It is being started; retry in about {wait:.0f} s.", retry_after=wait)
 
     async def _start_first(self) -> None:
         tries = PORTS_TRIED
@@ -148,11 +146,7 @@ class VllmSupervisor:
                 await self._start(first=True)
             except ProcessEnded as error:
                 self.why = str(error)
-                if (
-                    tries
-                    and self._process
-                    and any(PORT_TAKEN_MESSAGE in line.lower() for line in self._process.tail)
-                ):
+                if tries and self._process and any(PORT_TAKEN_MESSAGE in line.lower() for line in self._process.tail):
                     self._log(f"{self.why} Its port was taken: trying another one.")
                     continue
                 kind = EngineUnavailable if isinstance(error, _StartTimeout) else ModelError

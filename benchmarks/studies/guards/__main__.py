@@ -26,9 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder that contains mlqe_pe/ and par3/")
     parser.add_argument("--split", choices=("dev", "train"), default="dev", help="split of MLQE-PE")
     parser.add_argument("--skip", type=int, default=0, help="skip the first N rows of each pair")
-    parser.add_argument(
-        "--list", action="store_true", help="list every human post-edit refused, with the reason"
-    )
+    parser.add_argument("--list", action="store_true", help="list every human post-edit refused, with the reason")
     parser.add_argument("--missed", type=int, default=0, help="list up to N missed faults of each kind")
     options = parser.parse_args(arguments)
     if lacking := missing_data(options.data):
@@ -66,9 +64,7 @@ def _print_refusals(name: str, rows: Sequence[HumanPostEdit], *, show: bool) -> 
             print(f"      {refusal.row.id} {finding.guard}: {finding.message}")
 
 
-def print_catch_tables(
-    corpora: Mapping[str, Sequence[HumanPostEdit]], english: Sequence[str], *, missed: int
-) -> None:
+def print_catch_tables(corpora: Mapping[str, Sequence[HumanPostEdit]], english: Sequence[str], *, missed: int) -> None:
     """Print the tables of faults caught."""
     for name, join in (("sentences", False), ("pseudo-paragraphs", True)):
         table: dict[str, dict[str, list[FaultTrial]]] = {kind: {} for kind in FAULTS}

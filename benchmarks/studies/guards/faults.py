@@ -12,9 +12,7 @@ from ape.text import sentences
 from benchmarks.studies.guards.passages import HumanPostEdit
 from benchmarks.studies.guards.refusals import find_rejections
 
-_NAME = regex.compile(
-    r"(?<![.!?:\"“”„«»…(\[>*/'’\d-]\s)(?<=[\p{L}\p{N},;)\]%]\s)\p{Lu}\p{Ll}{2,}(?![\p{L}'’-])"
-)
+_NAME = regex.compile(r"(?<![.!?:\"“”„«»…(\[>*/'’\d-]\s)(?<=[\p{L}\p{N},;)\]%]\s)\p{Lu}\p{Ll}{2,}(?![\p{L}'’-])")
 _NUMBER = regex.compile(r"(?<![\p{L}\p{N}.,:/-])\p{Nd}{1,4}(?![\p{L}\p{N}]|[.,:/-]\p{Nd})")
 _OPENERS = (
     "Here is the post-edited paragraph:\n\n",
@@ -212,9 +210,7 @@ class FaultTrial:
     caught: bool
 
 
-def run_fault_trials(
-    rows: Sequence[HumanPostEdit], stock: FaultMaterial, seed: int = 1
-) -> Iterator[FaultTrial]:
+def run_fault_trials(rows: Sequence[HumanPostEdit], stock: FaultMaterial, seed: int = 1) -> Iterator[FaultTrial]:
     """Try every kind of fault in every row that has a place for it."""
     for kind, fault in FAULTS.items():
         chance = random.Random(f"{kind}{seed}")  # a seeded sample, not a secret

@@ -41,9 +41,7 @@ def read_mlqe(data: Path, pair: str, split: str = "dev") -> list[HumanPostEdit]:
 def read_english_texts(data: Path) -> list[str]:
     """All English texts of MLQE-PE's train rows, to learn which words occur in lower case."""
     into = [row.post_edit for pair in (*PAIRS, "ne-en", "si-en") for row in read_mlqe(data, pair, "train")]
-    return into + [
-        row.segment.source for pair in ("en-de", "en-zh") for row in read_mlqe(data, pair, "train")
-    ]
+    return into + [row.segment.source for pair in ("en-de", "en-zh") for row in read_mlqe(data, pair, "train")]
 
 
 def read_candide(data: Path) -> list[HumanPostEdit]:

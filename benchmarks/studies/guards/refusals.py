@@ -35,9 +35,7 @@ def find_refusals(rows: Iterable[HumanPostEdit], *, mt: bool = False) -> list[Gu
 
 def find_rejections(segment: Segment, text: str) -> tuple[Finding, ...]:
     """The findings that refuse a text as a draft."""
-    return tuple(
-        finding for finding in check_draft(segment, Draft(text)) if finding.severity is Severity.REJECT
-    )
+    return tuple(finding for finding in check_draft(segment, Draft(text)) if finding.severity is Severity.REJECT)
 
 
 def count_by_guard(found: Iterable[GuardRefusal]) -> Counter[str]:
@@ -47,6 +45,4 @@ def count_by_guard(found: Iterable[GuardRefusal]) -> Counter[str]:
 
 def refused_by_other_guards(found: Iterable[GuardRefusal]) -> list[GuardRefusal]:
     """Rows refused for more than too much rewriting."""
-    return [
-        refusal for refusal in found if {finding.guard for finding in refusal.findings} - {EDIT_RATE_GUARD}
-    ]
+    return [refusal for refusal in found if {finding.guard for finding in refusal.findings} - {EDIT_RATE_GUARD}]

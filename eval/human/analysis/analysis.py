@@ -96,9 +96,7 @@ def analyse_votes(
     checks = check_raters(votes)
     flagged = {rater.name for rater in checks if rater.flagged}
     rates = measure_preferences(own, ties=ties)
-    trusted = (
-        measure_preferences([vote for vote in own if vote.rater not in flagged], ties=ties) if flagged else ()
-    )
+    trusted = measure_preferences([vote for vote in own if vote.rater not in flagged], ties=ties) if flagged else ()
     return VoteAnalysis(
         systems_in_votes(own),
         raters_in_votes(votes),
@@ -124,9 +122,7 @@ def analyse_votes(
         belief_effect(own, human=human),
         tuple(required_votes(rate) for rate in rates),
         tuple(
-            rate
-            if isinstance(rate, Unmeasured)
-            else sequential_look(own, rate.system, rate.other, pairs=len(rates))
+            rate if isinstance(rate, Unmeasured) else sequential_look(own, rate.system, rate.other, pairs=len(rates))
             for rate in rates
         ),
     )

@@ -84,17 +84,10 @@ def _believed(vote: Vote) -> str:
 
 
 def _within(
-    votes: Sequence[Vote],
-    stratum: Callable[[Vote], Hashable],
-    unit: Callable[[Vote], Hashable],
-    *,
-    level: float,
+    votes: Sequence[Vote], stratum: Callable[[Vote], Hashable], unit: Callable[[Vote], Hashable], *, level: float
 ) -> OddsRatio | Unmeasured:
     return clustered_odds_ratio(
-        [
-            (unit(vote), stratum(vote), _believed(vote) == vote.pair[0], vote.winner == vote.pair[0])
-            for vote in votes
-        ],
+        [(unit(vote), stratum(vote), _believed(vote) == vote.pair[0], vote.winner == vote.pair[0]) for vote in votes],
         level=level,
     )
 

@@ -61,10 +61,7 @@ def metric_agreement(
     sign = 1.0 if higher_is_better else -1.0
     nan = float("nan")
     differences = np.array(
-        [
-            sign * (scores.get((vote.item, vote.first), nan) - scores.get((vote.item, vote.second), nan))
-            for vote in own
-        ]
+        [sign * (scores.get((vote.item, vote.first), nan) - scores.get((vote.item, vote.second), nan)) for vote in own]
     )
     known = ~np.isnan(differences)
     if not known.any():
@@ -88,12 +85,7 @@ def metric_agreement(
 
 
 def _tau_interval(
-    differences: FloatArray,
-    answers: NDArray[np.intp],
-    clusters: NDArray[np.intp],
-    *,
-    samples: int,
-    seed: int,
+    differences: FloatArray, answers: NDArray[np.intp], clusters: NDArray[np.intp], *, samples: int, seed: int
 ) -> ConfidenceInterval | Unmeasured:
     number = int(clusters.max()) + 1
     value = float(weighted_kendall_tau(differences, answers, np.ones((1, len(differences))))[0])

@@ -100,12 +100,7 @@ class PositionEffect:
 
 
 def measure_preference(
-    votes: Iterable[Vote],
-    system: str,
-    other: str,
-    *,
-    ties: TieHandling = "left out",
-    level: float = CONFIDENCE_LEVEL,
+    votes: Iterable[Vote], system: str, other: str, *, ties: TieHandling = "left out", level: float = CONFIDENCE_LEVEL
 ) -> Preference | Unmeasured:
     """Compute the rate, its intervals and its test."""
     if system == other:
@@ -121,9 +116,7 @@ def measure_preference(
     if ties == "left out":
         own = [vote for vote in own if vote.winner]
         rate = wins / (wins + losses)
-        bounds = tuple(
-            method(wins, wins + losses, level=level) for method in (wilson_bounds, clopper_pearson_bounds)
-        )
+        bounds = tuple(method(wins, wins + losses, level=level) for method in (wilson_bounds, clopper_pearson_bounds))
     else:
         rate = (wins + tied / 2) / len(own)
         bounds = (bonett_price_bounds(wins, losses, tied, level=level),)
@@ -131,16 +124,7 @@ def measure_preference(
         [vote.unit for vote in own], [win_share(vote, system) for vote in own], level=level
     )
     return Preference(
-        system,
-        other,
-        wins,
-        losses,
-        tied,
-        rate,
-        bounds,
-        binomial_p_value(wins, wins + losses),
-        ties,
-        clustered,
+        system, other, wins, losses, tied, rate, bounds, binomial_p_value(wins, wins + losses), ties, clustered
     )
 
 
@@ -155,8 +139,7 @@ def measure_preferences(
     """Measure every pair of systems; the one with more wins is named first."""
     own = select_pair_votes(votes)
     return tuple(
-        measure_preference(own, *_winner_first(own, pair), ties=ties, level=level)
-        for pair in pairs_in_votes(own)
+        measure_preference(own, *_winner_first(own, pair), ties=ties, level=level) for pair in pairs_in_votes(own)
     )
 
 
@@ -176,17 +159,13 @@ def preferences_by_group(
         of_pair = [vote for vote in own if vote.pair == pair]
         names = sorted({getattr(vote, by) for vote in of_pair})
         each = [
-            measure_preference(
-                [vote for vote in of_pair if getattr(vote, by) == name], system, other, ties=ties
-            )
+            measure_preference([vote for vote in of_pair if getattr(vote, by) == name], system, other, ties=ties)
             for name in names
         ]
         tested = [one.shown_p_value for one in each if isinstance(one, Preference)]
         corrected = iter(holm_correction(tested))
         found += [
-            PreferenceGroup(
-                by, name, (system, other), one, next(corrected) if isinstance(one, Preference) else None
-            )
+            PreferenceGroup(by, name, (system, other), one, next(corrected) if isinstance(one, Preference) else None)
             for name, one in zip(names, each, strict=True)
         ]
     return tuple(found)
@@ -202,12 +181,7 @@ def position_effect(votes: Iterable[Vote], *, level: float = CONFIDENCE_LEVEL) -
     shown = Counter(vote.first for vote in own)
     # In the document condition one system is first throughout a run; otherwise every vote has its own position.
     cells = [
-        (
-            _run(vote) if vote.document else number,
-            vote.pair,
-            vote.first == vote.pair[0],
-            vote.winner == vote.pair[0],
-        )
+        (_run(vote) if vote.document else number, vote.pair, vote.first == vote.pair[0], vote.winner == vote.pair[0])
         for number, vote in enumerate(decided)
     ]
     odds = clustered_odds_ratio(cells, level=level)

@@ -120,13 +120,7 @@ def _units(votes: Iterable[Vote]) -> AnswerCodes:
 
 
 def _by_pair(
-    codes: AnswerCodes,
-    units: AnswerCodes,
-    raters: tuple[str, ...],
-    categories: int,
-    *,
-    samples: int,
-    seed: int,
+    codes: AnswerCodes, units: AnswerCodes, raters: tuple[str, ...], categories: int, *, samples: int, seed: int
 ) -> tuple[RaterPair, ...]:
     pairs = []
     for first, second in combinations(range(len(raters)), 2):
@@ -137,8 +131,7 @@ def _by_pair(
         clusters = units[(both >= 0).all(axis=1)]
         agreements = sum_rows_by_cluster(agreement_rows(answer_counts(both, categories)), clusters)
         same, gwet = (
-            bootstrap_interval(agreements, fold, samples=samples, seed=seed)
-            for fold in (_same, gwet_ac1(categories))
+            bootstrap_interval(agreements, fold, samples=samples, seed=seed) for fold in (_same, gwet_ac1(categories))
         )
         kappa = bootstrap_interval(
             sum_rows_by_cluster(cells, clusters), cohen_kappa(categories), samples=samples, seed=seed

@@ -138,11 +138,7 @@ def _change_p_value(changed: int, trials: int, others: Sequence[bool]) -> float:
     """Probability that a careful rater changes this many answers: at most one in four, or as often as the others."""
     from scipy.stats import hypergeom
 
-    fisher = (
-        float(hypergeom.sf(changed - 1, trials + len(others), changed + sum(others), trials))
-        if others
-        else 1.0
-    )
+    fisher = float(hypergeom.sf(changed - 1, trials + len(others), changed + sum(others), trials)) if others else 1.0
     return min(1.0, 2 * min(_binomial_tail(changed, trials, REPEAT_CHANGE_RATE), fisher))
 
 
@@ -161,16 +157,12 @@ def _side(votes: Sequence[Vote]) -> RaterCheckResult | Unmeasured:
     if sign_flip_p_value([abs(net) for net in nets.values()]) > CHECK_LEVELS["side"]:
         return Unmeasured(f"{len(decided)} votes prefer a text, too few for the check")
     # For single items this is the binomial test; in the document condition one system is first in a whole document.
-    return _result(
-        "side", max(first, len(decided) - first), len(decided), sign_flip_p_value(list(nets.values()))
-    )
+    return _result("side", max(first, len(decided) - first), len(decided), sign_flip_p_value(list(nets.values())))
 
 
 def _result(check: RaterCheck, failures: int, trials: int, p_value: float) -> RaterCheckResult:
     # One failure of one has exactly the probability of the level, and is flagged.
-    return RaterCheckResult(
-        check, failures, trials, min(1.0, p_value), p_value <= CHECK_LEVELS[check] + _ROUNDING
-    )
+    return RaterCheckResult(check, failures, trials, min(1.0, p_value), p_value <= CHECK_LEVELS[check] + _ROUNDING)
 
 
 def _sentence(one: RaterCheckResult) -> str:

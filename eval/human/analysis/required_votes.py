@@ -31,11 +31,7 @@ class RequiredVotes:
 
 
 def required_votes(
-    preference: Preference | Unmeasured,
-    *,
-    rate: float | None = None,
-    power: float = POWER,
-    alpha: float = ALPHA,
+    preference: Preference | Unmeasured, *, rate: float | None = None, power: float = POWER, alpha: float = ALPHA
 ) -> RequiredVotes | Unmeasured:
     """Estimate the votes that the binomial test needs at the observed rate, or at the given one."""
     if isinstance(preference, Unmeasured):

@@ -22,11 +22,7 @@ def sequential_look(
 
     `pairs` is the number of pairs of systems under observation, this one included.
     """
-    own = [
-        vote
-        for vote in select_pair_votes(votes)
-        if {vote.first, vote.second} == {system, other} and vote.winner
-    ]
+    own = [vote for vote in select_pair_votes(votes) if {vote.first, vote.second} == {system, other} and vote.winner]
     if not own:
         return Unmeasured(f"there is no vote that prefers {system} or {other}")
     if all(vote.at for vote in own):

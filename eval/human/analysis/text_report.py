@@ -31,11 +31,7 @@ def _parts(analysis: VoteAnalysis) -> Iterable[str]:
     if analysis.flagged and not analysis.trusted:
         yield "Without flagged raters no votes are left."
     yield _rates("Without flagged raters", analysis.trusted, ())
-    for name, groups in (
-        ("language", analysis.by_language),
-        ("book", analysis.by_book),
-        ("rater", analysis.by_rater),
-    ):
+    for name, groups in (("language", analysis.by_language), ("book", analysis.by_book), ("rater", analysis.by_rater)):
         yield _groups(name, groups)
     yield _position(analysis)
     yield _strengths(analysis)
@@ -52,11 +48,7 @@ def _head(analysis: VoteAnalysis) -> str:
         return "There are no votes on a pair of systems."
     votes, raters, items = (
         _plural(number, what)
-        for number, what in (
-            (analysis.votes, "vote"),
-            (len(analysis.raters), "rater"),
-            (analysis.items, "item"),
-        )
+        for number, what in ((analysis.votes, "vote"), (len(analysis.raters), "rater"), (analysis.items, "item"))
     )
     summary = f"{votes} by {raters} on {items}, {len(analysis.systems)} systems."
     if analysis.repeats or analysis.spam:
@@ -110,13 +102,7 @@ def _groups(name: str, groups: Sequence[PreferenceGroup]) -> str:
         else:
             won = f"{found.wins}/{found.wins + found.losses}"
             rows.append(
-                [
-                    *labels,
-                    won,
-                    _share(found.rate),
-                    format_bounds(found.interval),
-                    format_p_number(group.corrected),
-                ]
+                [*labels, won, _share(found.rate), format_bounds(found.interval), format_p_number(group.corrected)]
             )
     return "\n".join([f"By {name}", *_table([name, "", "won", "rate", "[low, high]", "p (Holm)"], rows)])
 

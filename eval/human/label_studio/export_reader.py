@@ -94,10 +94,7 @@ def _name(task: Mapping[str, Any], place: str) -> str:
 
 
 def _check_ours(data: Mapping[str, Any], trial: Trial, name: str) -> None:
-    named = [
-        data.get(key)
-        for key in ("trial", "rater", "item", *(key for key in ("first", "second") if key in data))
-    ]
+    named = [data.get(key) for key in ("trial", "rater", "item", *(key for key in ("first", "second") if key in data))]
     if not all(isinstance(value, str) and value for value in named):
         raise InputError(
             f"{name} is from another project: it lacks trial, rater or item. Export the project made from this trial's "
@@ -106,8 +103,7 @@ def _check_ours(data: Mapping[str, Any], trial: Trial, name: str) -> None:
         )
     if data["trial"] != trial.id:
         raise InputError(
-            f"{name} belongs to the trial {data['trial'][:40]!r}, not to {trial.id!r} ({trial.name}).",
-            field="trial",
+            f"{name} belongs to the trial {data['trial'][:40]!r}, not to {trial.id!r} ({trial.name}).", field="trial"
         )
 
 
@@ -125,9 +121,7 @@ def _chosen(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
         for one in annotation["result"]
         if isinstance(one, dict) and "from_name" in one and isinstance(one.get("value"), dict)
     }
-    return {
-        name: [value] if isinstance(value, str) else list(value) for name, value in values.items() if value
-    }
+    return {name: [value] if isinstance(value, str) else list(value) for name, value in values.items() if value}
 
 
 def _answer(annotation: Mapping[str, Any], item: str, name: str) -> RaterAnswer:
@@ -135,13 +129,8 @@ def _answer(annotation: Mapping[str, Any], item: str, name: str) -> RaterAnswer:
     if "choice" not in chosen:
         raise InputError(f"{name} was submitted without a choice between A and B.", field="votes")
     # A project may lack the aliases of the options.
-    short = {
-        key: {text: short for short, text in options.items()}
-        for key, (_, options) in CHOICE_QUESTIONS.items()
-    }
-    single = {
-        key: short[key].get(chosen[key][0], chosen[key][0]) for key in CHOICE_QUESTIONS if key in chosen
-    }
+    short = {key: {text: short for short, text in options.items()} for key, (_, options) in CHOICE_QUESTIONS.items()}
+    single = {key: short[key].get(chosen[key][0], chosen[key][0]) for key in CHOICE_QUESTIONS if key in chosen}
     errors = {key.removeprefix("errors_"): chosen[key] for key in ERROR_QUESTIONS if key in chosen}
     comment = "\n".join(chosen.get("comment", []))
     values = {**single, "item": item, "errors": errors, "comment": comment, "at": _at(annotation)}
@@ -181,13 +170,10 @@ def _foreign(task: Mapping[str, Any], name: str) -> Iterator[Vote]:
     data = task["data"]
     for annotation in _annotations(task):
         chosen = _chosen(annotation)
-        layout = next(
-            (one for one in LABEL_STUDIO_LAYOUTS if one.question in chosen and one.first in data), None
-        )
+        layout = next((one for one in LABEL_STUDIO_LAYOUTS if one.question in chosen and one.first in data), None)
         if layout is None:
             raise InputError(
-                f"{name} is from a project with an unknown layout: no question compares two texts.",
-                field="votes",
+                f"{name} is from a project with an unknown layout: no question compares two texts.", field="votes"
             )
         choice = chosen[layout.question][0]
         if choice not in layout.choices:

@@ -22,10 +22,7 @@ CHOICE_QUESTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
         {"first": "A", "second": "B", "both": "Both", "neither": "Neither"},
     ),
 }
-ERROR_QUESTIONS = {
-    "errors_first": ("a", "What is wrong with A?"),
-    "errors_second": ("b", "What is wrong with B?"),
-}
+ERROR_QUESTIONS = {"errors_first": ("a", "What is wrong with A?"), "errors_second": ("b", "What is wrong with B?")}
 
 
 def build_tasks(trial: Trial, rater: str) -> list[dict[str, Any]]:
@@ -44,14 +41,7 @@ def build_interface(trial: Trial) -> str:
         offered = {key: text for key, text in options.items() if key != "tie" or trial.ties}
         _choices(view, name, question, offered, target="a")
     for name, (target, question) in ERROR_QUESTIONS.items():
-        _choices(
-            view,
-            name,
-            question,
-            dict(zip(ERROR_KINDS, ERROR_KINDS, strict=True)),
-            target=target,
-            several=True,
-        )
+        _choices(view, name, question, dict(zip(ERROR_KINDS, ERROR_KINDS, strict=True)), target=target, several=True)
     ElementTree.SubElement(view, "Header", value="Comment")
     ElementTree.SubElement(view, "TextArea", name="comment", toName="a", rows="4", maxSubmissions="1")
     ElementTree.indent(view)

@@ -21,9 +21,7 @@ ERROR_DESCRIPTIONS: Mapping[str, str] = {
     "precision": "a detail is blurred, lost or made up",
     "word sense": "the wrong meaning of a word",
 }
-_PAGE = Page(
-    "eval.human.rater_page", styles=["rater.css"], scripts=["differences.js", "votes.js", "rater.js"]
-)
+_PAGE = Page("eval.human.rater_page", styles=["rater.css"], scripts=["differences.js", "votes.js", "rater.js"])
 
 
 def offline_page(public: Mapping[str, Any]) -> str:

@@ -60,9 +60,7 @@ def _facts(analysis: VoteAnalysis) -> Mapping[str, str]:
     }
 
 
-def _rates(
-    rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]
-) -> Iterator[VoteIntervalLine]:
+def _rates(rates: Sequence[Preference | Unmeasured], corrected: Sequence[float | None]) -> Iterator[VoteIntervalLine]:
     """One line for each pair: the share of votes for the first system."""
     for rate, holm in zip(rates, corrected, strict=True):
         if isinstance(rate, Unmeasured):
@@ -88,11 +86,7 @@ def _score(rate: Preference) -> str:
 
 def _groups(analysis: VoteAnalysis) -> Iterator[tuple[str, list[VoteIntervalLine]]]:
     """Lines by language, book and rater, where there are at least two."""
-    for name, groups in (
-        ("language", analysis.by_language),
-        ("book", analysis.by_book),
-        ("rater", analysis.by_rater),
-    ):
+    for name, groups in (("language", analysis.by_language), ("book", analysis.by_book), ("rater", analysis.by_rater)):
         several = len({group.name for group in groups}) > 1
         yield name, [_group(one) for one in groups if several and isinstance(one.preference, Preference)]
 

@@ -95,9 +95,7 @@ class CachedAnnotator:
 
             def shared(texts: Sequence[str]) -> Iterator[Annotation]:
                 if not pools:
-                    pool = ProcessPoolExecutor(
-                        workers, get_context("spawn"), _start_worker, (self.annotator,)
-                    )
+                    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (self.annotator,))
                     pools.append(stack.enter_context(pool))
                 shares = [texts[start : start + _SHARE] for start in range(0, len(texts), _SHARE)]
                 return (one for share in pools[0].map(_annotate, shares) for one in share)
@@ -123,10 +121,7 @@ def _annotate_with_cache(
     keys = [cache_key(f"{name}\0{text}") for text in texts]
     packed = cache.read(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in packed}
-    fresh = {
-        key: pack_annotation(one)
-        for key, one in zip(new, work(list(new.values())) if new else (), strict=True)
-    }
+    fresh = {key: pack_annotation(one) for key, one in zip(new, work(list(new.values())) if new else (), strict=True)}
     cache.write(fresh)
     packed |= fresh
     return [unpack_annotation(packed[key], text) for key, text in zip(keys, texts, strict=True)]

@@ -89,9 +89,7 @@ def _annotate(text: str, cut: Any) -> Annotation:
         label = _ENTITIES.get(piece.flag[:2])
         if label and len(piece.word) > 1:
             entities.append(NamedEntity(piece.word, start, place, label))
-    return Annotation(
-        tuple(tokens), tuple(entities), sentence_starts(text, [token.start for token in tokens])
-    )
+    return Annotation(tuple(tokens), tuple(entities), sentence_starts(text, [token.start for token in tokens]))
 
 
 def treebank_tag(word: str, part: str) -> str:

@@ -16,15 +16,7 @@ from eval.linguistics.annotators.sentence_starts import sentence_starts
 
 # Increase it with every change of the rules: it is part of signatures and cache keys.
 _RULES = 1
-_CLITIC_LEMMAS = {
-    "n't": "not",
-    "'ll": "will",
-    "'re": "be",
-    "'ve": "have",
-    "'m": "be",
-    "ca": "can",
-    "wo": "will",
-}
+_CLITIC_LEMMAS = {"n't": "not", "'ll": "will", "'re": "be", "'ve": "have", "'m": "be", "ca": "can", "wo": "will"}
 _COVERED = ("NNP", "CD", "SYM")
 
 
@@ -59,9 +51,7 @@ def _annotate(text: str) -> Annotation:
     tokens: list[Token] = []
     for first, last in pairwise((*starts, len(found))):
         words = [text[start:end] for start, end in found[first:last]]
-        for (start, _), word, tag in zip(
-            found[first:last], words, english_tags.tag_words(words), strict=True
-        ):
+        for (start, _), word, tag in zip(found[first:last], words, english_tags.tag_words(words), strict=True):
             tokens.append(Token(word, start, tag, _lemma(word, tag)))
     return Annotation(tuple(tokens), find_names(text, tokens, starts), starts)
 

@@ -37,9 +37,7 @@ _PLACES = frozenset(
     berlin vienna moscow madrid lisbon venice naples milan constantinople istanbul new_york washington chicago
     california texas hollywood singapore sydney united_states united_kingdom soviet_union""".split()
 )
-_PLACE_WORDS = frozenset(
-    "city county province state kingdom empire republic town village island islands".split()
-)
+_PLACE_WORDS = frozenset("city county province state kingdom empire republic town village island islands".split())
 _BUILT_WORDS = frozenset(
     """bridge hotel airport street road avenue square palace hospital station tower temple hall church cathedral castle
     mansion villa restaurant plaza stadium park""".split()
@@ -67,8 +65,7 @@ def find_names(text: str, tokens: Sequence[Token], sentences: Sequence[int]) -> 
         return ()
     inside = {token.text for place, token in enumerate(tokens) if place not in heads and _has_capital(token)}
     capital = [
-        _has_capital(token)
-        and (place not in heads or token.text in inside or _is_name_at_head(token, tokens, place))
+        _has_capital(token) and (place not in heads or token.text in inside or _is_name_at_head(token, tokens, place))
         for place, token in enumerate(tokens)
     ]
     found = (_entity(text, tokens, start, end) for start, end in _runs(tokens, capital))

@@ -79,12 +79,10 @@ class SpacyAnnotator:
 def _annotation(parsed: Any) -> Annotation:
     words = [token for token in parsed if not token.is_space]
     tokens = tuple(
-        Token(token.text, token.idx, token.tag_ or token.pos_, token.lemma_ or token.lower_)
-        for token in words
+        Token(token.text, token.idx, token.tag_ or token.pos_, token.lemma_ or token.lower_) for token in words
     )
     entities = (
-        strip_possessive(NamedEntity(span.text, span.start_char, span.end_char, span.label_))
-        for span in parsed.ents
+        strip_possessive(NamedEntity(span.text, span.start_char, span.end_char, span.label_)) for span in parsed.ents
     )
     starts = tuple(place for place, token in enumerate(words) if place == 0 or _begins(parsed, token))
     return Annotation(tokens, tuple(entities), starts)

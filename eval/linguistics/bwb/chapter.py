@@ -37,9 +37,7 @@ class BwbChapter:
 def read_chapters(folder: Path) -> list[BwbChapter]:
     """Read the chapter in a folder, or those in its sub-folders."""
     if not folder.is_dir():
-        raise InputError(
-            f"{folder} is not a folder. An annotated chapter is a folder of several files.", field="data"
-        )
+        raise InputError(f"{folder} is not a folder. An annotated chapter is a folder of several files.", field="data")
     folders = [one for one in (folder, *sorted(folder.iterdir())) if one.is_dir() and _file(one, _REFERENCE)]
     if not folders:
         raise InputError(f"There is no reference, {_REFERENCE[0]}, in {folder}.", field="data")
@@ -56,9 +54,7 @@ def _chapter(folder: Path) -> BwbChapter:
     reference = tuple(_lines(path))
     for number, text in enumerate(reference, 1):
         if not text.strip():
-            raise InputError(
-                f"Line {number} of {path} is empty: the reference has no text there.", field="data"
-            )
+            raise InputError(f"Line {number} of {path} is empty: the reference has no text there.", field="data")
     beside = _ChapterFiles(folder, path, len(reference))
     errors, wrong = parse_errors(error_lines := beside.lines(_ERRORS))
     names, misnamed = parse_names(name_lines := beside.lines(_NAMES))

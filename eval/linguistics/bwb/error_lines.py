@@ -60,9 +60,7 @@ def parse_errors(lines: Sequence[str]) -> tuple[tuple[BwbErrorLine, ...], tuple[
         column = len(text) + 2
         errors: list[BwbErrorItem] = []
         if not any(field.strip() for field in fields):
-            issues.append(
-                AnnotationIssue(number, len(line) + 1, "no error kind after the sentence, not even 0")
-            )
+            issues.append(AnnotationIssue(number, len(line) + 1, "no error kind after the sentence, not even 0"))
         for field in fields:
             for found in _field(text, field):
                 if isinstance(found, BwbErrorItem):

@@ -191,9 +191,7 @@ class _Parser:
     def _span(self, opened: _Open, end: int) -> None:
         if opened.tag is not None and opened.tag.entity:
             tag = opened.tag
-            self.spans.append(
-                BwbSpan(opened.line, opened.start, end, tag.kind, tag.entity, tag.type, tag.terminology)
-            )
+            self.spans.append(BwbSpan(opened.line, opened.start, end, tag.kind, tag.entity, tag.type, tag.terminology))
 
     def _end_quote(self, number: int, column: int, slash: str) -> None:
         if slash == "/":
@@ -220,9 +218,7 @@ def _conflicting_types(spans: Sequence[BwbSpan], lines: Sequence[str]) -> Iterat
     types: dict[str, str] = {}
     for span in spans:
         if span.type and types.setdefault(span.entity, span.type) != span.type:
-            tag = regex.search(
-                rf"<\s*{span.type}\b[^<>]*\b{span.entity}\s*>", lines[span.line], regex.IGNORECASE
-            )
+            tag = regex.search(rf"<\s*{span.type}\b[^<>]*\b{span.entity}\s*>", lines[span.line], regex.IGNORECASE)
             yield AnnotationIssue(
                 span.line + 1,
                 tag.start() + 1 if tag else 1,

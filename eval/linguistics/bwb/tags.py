@@ -38,9 +38,7 @@ def parse_tag(inner: str) -> tuple[BwbTag | None, list[str]]:
     elif first in ENTITY_TYPES:
         tag, wrong = _parse_entity(first, fields)
     else:
-        return None, [
-            f"<{inner}> is not a tag: it should begin with one of {', '.join(ENTITY_TYPES)}, P, O or Q"
-        ]
+        return None, [f"<{inner}> is not a tag: it should begin with one of {', '.join(ENTITY_TYPES)}, P, O or Q"]
     if tag and not wrong and inner != ", ".join(fields):
         wrong = [f"<{inner}> is not spaced as <{', '.join(fields)}>"]
     if fields[0] != first or fields[0] == "0":

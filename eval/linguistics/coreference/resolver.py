@@ -73,11 +73,7 @@ class _MentionTracker:
         found += [(token.start, token) for token in segment.tokens if token.text.lower() in _PRONOUNS]
         for _, one in sorted(found, key=lambda pair: pair[0]):
             named = isinstance(one, NamedEntity)
-            member = (
-                self._named(one)
-                if isinstance(one, NamedEntity)
-                else self._antecedent(one.text.lower(), number)
-            )
+            member = self._named(one) if isinstance(one, NamedEntity) else self._antecedent(one.text.lower(), number)
             if member is not None:
                 member.seen = number
                 self.members.remove(member)
@@ -98,12 +94,7 @@ class _MentionTracker:
             if pronoun in ("he", "she") and member.person and member.pronoun in ("", pronoun):
                 member.pronoun = pronoun
                 return member
-            if (
-                pronoun == "it"
-                and not member.person
-                and member.pronoun != "they"
-                and member.seen >= number - 1
-            ):
+            if pronoun == "it" and not member.person and member.pronoun != "they" and member.seen >= number - 1:
                 return member
             if pronoun == "they" and member.pronoun == "they":
                 return member

@@ -13,13 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from eval.linguistics.coreference.partition import (
-    Clusters,
-    MentionKey,
-    Partition,
-    PrecisionRecall,
-    build_partition,
-)
+from eval.linguistics.coreference.partition import Clusters, MentionKey, Partition, PrecisionRecall, build_partition
 from eval.statistics.counts import FloatArray
 
 ScorerCount: TypeAlias = Callable[[Partition, Partition], tuple[float, ...]]
@@ -93,9 +87,7 @@ def _ceaf(alike: Callable[[int, int, int], float]) -> ScorerCount:
             for column, common in _overlaps(entity, place).items():
                 table[row, column] = alike(common, len(entity), len(response[column]))
         best = float(table[linear_sum_assignment(table, maximize=True)].sum())
-        whole = (
-            sum(alike(len(entity), len(entity), len(entity)) for entity in side) for side in (key, response)
-        )
+        whole = (sum(alike(len(entity), len(entity), len(entity)) for entity in side) for side in (key, response))
         all_key, all_response = whole
         return best, all_key, best, all_response
 
@@ -154,9 +146,7 @@ def _overlaps(entity: Iterable[MentionKey], place: Mapping[MentionKey, int]) -> 
 
 
 def _over(above: FloatArray, below: FloatArray) -> FloatArray:
-    quotient: FloatArray = np.divide(
-        above, below, out=np.zeros(np.shape(below)), where=np.asarray(below) != 0
-    )
+    quotient: FloatArray = np.divide(above, below, out=np.zeros(np.shape(below)), where=np.asarray(below) != 0)
     return quotient
 
 
@@ -176,15 +166,9 @@ def _fold_blanc(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
     linked, non_links = (_prf(sums[..., [start, start + 1, start, start + 2]]) for start in (0, 3))
     has_linked, has_apart = sums[..., 1] > 0, sums[..., 4] > 0
-    same = ((sums[..., 6] == sums[..., 7]) & (sums[..., 6] == sums[..., 8]) & (sums[..., 6] > 0)).astype(
-        float
-    )
+    same = ((sums[..., 6] == sums[..., 7]) & (sums[..., 6] == sums[..., 8]) & (sums[..., 6] > 0)).astype(float)
     folded = [
-        np.where(
-            has_linked & has_apart,
-            (one + other) / 2,
-            np.where(has_linked, one, np.where(has_apart, other, same)),
-        )
+        np.where(has_linked & has_apart, (one + other) / 2, np.where(has_linked, one, np.where(has_apart, other, same)))
         for one, other in zip(linked, non_links, strict=True)
     ]
     return folded[0], folded[1], folded[2]

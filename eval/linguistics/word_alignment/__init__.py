@@ -3,12 +3,7 @@
 from eval.linguistics.word_alignment.awesome_align import AwesomeAligner
 from eval.linguistics.word_alignment.cache import CachedAligner, default_alignment_folder
 from eval.linguistics.word_alignment.eflomal import EflomalAligner
-from eval.linguistics.word_alignment.error_rate import (
-    GoldLinks,
-    alignment_error_rate,
-    read_bitext,
-    read_links,
-)
+from eval.linguistics.word_alignment.error_rate import GoldLinks, alignment_error_rate, read_bitext, read_links
 from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks, WordSequence
 from eval.linguistics.word_alignment.symmetrization import grow_diag_final_and
 

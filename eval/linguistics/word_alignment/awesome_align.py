@@ -63,15 +63,11 @@ def _softmax(numbers: FloatArray, *, axis: int) -> FloatArray:
     return shares
 
 
-def _embed(
-    words: WordSequence, tokenizer: Any, encoder: Any, layer: int
-) -> tuple[FloatArray, NDArray[np.intp]]:
+def _embed(words: WordSequence, tokenizer: Any, encoder: Any, layer: int) -> tuple[FloatArray, NDArray[np.intp]]:
     """A vector for each word piece, and the index of its word."""
     import torch
 
-    given = tokenizer(
-        list(words), is_split_into_words=True, truncation=True, max_length=512, return_tensors="pt"
-    )
+    given = tokenizer(list(words), is_split_into_words=True, truncation=True, max_length=512, return_tensors="pt")
     owners: Sequence[int | None] = given.word_ids(0)
     with torch.no_grad():
         states = encoder(**given, output_hidden_states=True).hidden_states[layer][0]
@@ -84,8 +80,7 @@ def _embed(
 def _load(model: str) -> tuple[Any, Any]:
     if find_spec("transformers") is None or find_spec("torch") is None:
         raise InputError(
-            "awesome-align needs torch and transformers, which are not installed. "
-            "Type: pip install 'ape-books[train]'"
+            "awesome-align needs torch and transformers, which are not installed. Type: pip install 'ape-books[train]'"
         )
     from transformers import AutoModel, AutoTokenizer
 

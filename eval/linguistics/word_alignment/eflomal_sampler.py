@@ -101,9 +101,7 @@ def find_eflomal() -> Path:
     """The program of the installed package."""
     found = find_spec("eflomal")
     if found is None or found.origin is None:
-        raise InputError(
-            "Words are aligned by eflomal, which is not installed. Type: pip install 'ape-books[eval]'"
-        )
+        raise InputError("Words are aligned by eflomal, which is not installed. Type: pip install 'ape-books[eval]'")
     return Path(found.origin).parent / "bin" / "eflomal"
 
 

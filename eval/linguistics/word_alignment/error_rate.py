@@ -33,9 +33,7 @@ def alignment_error_rate(found: Sequence[WordLinks], gold: Sequence[GoldLinks]) 
     hits = sum(len(links & one.sure) + len(links & one.possible) for links, one in pairs)
     total = sum(len(links) + len(one.sure) for links, one in pairs)
     if not total:
-        raise InputError(
-            "There are no links of the aligner or in the gold file: the error rate is undefined."
-        )
+        raise InputError("There are no links of the aligner or in the gold file: the error rate is undefined.")
     return 1 - hits / total
 
 
@@ -65,9 +63,7 @@ def _line(line: str, first: int, where: str) -> GoldLinks:
         match = _LINK.fullmatch(word)
         link = (int(match[1]) - first, int(match[3]) - first) if match else (-1, -1)
         if match is None or min(link) < 0:
-            raise InputError(
-                f"{where}: {word!r} is not a link such as {first}-{first + 1} or {first}p{first + 1}."
-            )
+            raise InputError(f"{where}: {word!r} is not a link such as {first}-{first + 1} or {first}p{first + 1}.")
         possible.add(link)
         if match[2] == "-":
             sure.add(link)

@@ -20,9 +20,7 @@ _Line = TypeVar("_Line")
 def collect_wordings(errors: Mapping[str, Sequence[BwbErrorLine]], kind: str) -> AnnotatedWordings:
     """The correct wordings of all errors of a kind (ambiguity or ellipsis), from the error lines by document."""
     found = {
-        (document, segment): tuple(
-            error.correction for error in line.errors if error.kind == kind and error.correction
-        )
+        (document, segment): tuple(error.correction for error in line.errors if error.kind == kind and error.correction)
         for document, lines in errors.items()
         for segment, line in enumerate(lines)
     }

@@ -48,9 +48,7 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
 
 PRONOUN_OF = {word: place for place, words in enumerate(PRONOUNS.values()) for word in words}
 ENTITY_OF = {label: place for place, labels in enumerate(ENTITY_LABELS.values()) for label in labels}
-MARKER_OF = {
-    tuple(marker.split()): place for place, markers in enumerate(MARKERS.values()) for marker in markers
-}
+MARKER_OF = {tuple(marker.split()): place for place, markers in enumerate(MARKERS.values()) for marker in markers}
 TENSE_OF = {tag: place for place, tag in enumerate(TENSES)}
 
 

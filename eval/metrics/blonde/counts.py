@@ -174,9 +174,7 @@ def _count_n_grams(counts: BlondeCounts, stream: _Stream, sides: int, *, lowerca
         longer = grams[starts] * stream.different + words[starts + step]
         distinct, numbers = np.unique(longer, return_inverse=True)
         grams[starts] = numbers
-        _count_items(
-            counts, category_columns("n-grams").start + step, rows[starts], numbers, len(distinct), sides
-        )
+        _count_items(counts, category_columns("n-grams").start + step, rows[starts], numbers, len(distinct), sides)
 
 
 def _count_items(
@@ -204,6 +202,4 @@ def _count_names(counts: BlondeCounts, sides: Sequence[AnnotatedLines], *, lower
     for kind, _ in enumerate(CATEGORIES["entity"]):
         here = np.flatnonzero(kinds == kind)
         distinct, items = np.unique(rows[here] % lines * len(texts) + names[here], return_inverse=True)
-        _count_items(
-            counts, category_columns("entity").start + kind, rows[here], items, len(distinct), len(sides)
-        )
+        _count_items(counts, category_columns("entity").start + kind, rows[here], items, len(distinct), len(sides))

@@ -38,9 +38,7 @@ def mark_differences(
             yield _mark(document, segment, "output", (start, end), note)
 
 
-def _mark(
-    document: str, segment: int, side: Literal["reference", "output"], span: tuple[int, int], note: str
-) -> Mark:
+def _mark(document: str, segment: int, side: Literal["reference", "output"], span: tuple[int, int], note: str) -> Mark:
     return Mark(document, segment, side, *span, "lost" if side == "reference" else "added", note)
 
 
@@ -59,7 +57,5 @@ def find_items(annotation: Annotation) -> defaultdict[BlondeItem, list[tuple[int
                 found[BlondeItem("dm", kind)].append((token.start, annotation.tokens[place + length - 1].end))
     for entity in annotation.entities:
         if entity.label in ENTITY_OF:
-            found[BlondeItem("entity", ENTITY_OF[entity.label], entity.text)].append(
-                (entity.start, entity.end)
-            )
+            found[BlondeItem("entity", ENTITY_OF[entity.label], entity.text)].append((entity.start, entity.end))
     return found

@@ -12,12 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from eval.metrics.blonde.categories import (
-    BLONDE_PLUS_CATEGORIES,
-    CATEGORIES,
-    TYPE_COUNT,
-    category_columns,
-)
+from eval.metrics.blonde.categories import BLONDE_PLUS_CATEGORIES, CATEGORIES, TYPE_COUNT, category_columns
 from eval.statistics.counts import FloatArray, Fold, ratio
 
 SMOOTHING_FLOOR = 1e-5
@@ -93,9 +88,7 @@ def _sums(sums: FloatArray, mixture: FloatArray) -> FloatArray:
     return np.reshape(sums, (*sums.shape[:-1], 3, TYPE_COUNT)) @ mixture
 
 
-def _rates(
-    match: FloatArray, total: FloatArray, smoothed: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> FloatArray:
+def _rates(match: FloatArray, total: FloatArray, smoothed: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> FloatArray:
     """Matched shares, NaN where the total is 0; n-grams are smoothed like sacrebleu's "exp"."""
     rates = ratio(match, total)
     nothing = smoothed & (match == 0) & (total > 0)
@@ -115,9 +108,7 @@ def _mean(
     return mean
 
 
-def _f1(
-    sums: FloatArray, *, mixture: FloatArray, smoothed: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> FloatArray:
+def _f1(sums: FloatArray, *, mixture: FloatArray, smoothed: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> FloatArray:
     of_reference = _mean(sums, total=1, mixture=mixture, smoothed=smoothed)
     of_output = _mean(sums, total=2, mixture=mixture, smoothed=smoothed)
     # An output with nothing to count has no precision: it counts as 0.

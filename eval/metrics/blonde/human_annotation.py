@@ -72,9 +72,7 @@ def add_names(
     renamed = []
     for (document, _), text, one in zip(where, output_texts, output, strict=True):
         known = names_by_document.get(document)
-        renamed.append(
-            one if known is None or text is None else _with_names(one, text, list(known), keep=True)
-        )
+        renamed.append(one if known is None or text is None else _with_names(one, text, list(known), keep=True))
     refined = []
     for side, found in zip(others, references, strict=True):
         refined.append(
@@ -88,9 +86,7 @@ def add_names(
     return renamed, refined
 
 
-def _with_names(
-    one: Annotation, text: str, names: Sequence[AnnotatedName], *, keep: bool = False
-) -> Annotation:
+def _with_names(one: Annotation, text: str, names: Sequence[AnnotatedName], *, keep: bool = False) -> Annotation:
     found: list[NamedEntity] = []
     # The longest first, so that "Wang" is not found in "Wang Wenhao".
     for name in sorted(names, key=lambda name: -len(name.text)):

@@ -15,12 +15,7 @@ from eval.metrics.blonde import folds
 from eval.metrics.blonde.categories import BLONDE_PLUS_CATEGORIES, TYPE_COUNT
 from eval.metrics.blonde.counts import BlondeCounts, count_types
 from eval.metrics.blonde.differences import mark_differences
-from eval.metrics.blonde.human_annotation import (
-    AnnotatedNames,
-    AnnotatedWordings,
-    add_names,
-    count_wordings,
-)
+from eval.metrics.blonde.human_annotation import AnnotatedNames, AnnotatedWordings, add_names, count_wordings
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
 
@@ -71,9 +66,7 @@ class Blonde:
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
-        chunks = [
-            self._rows(chunk, corpus, system, annotator) for chunk in _chunks(_places(corpus, system), CHUNK)
-        ]
+        chunks = [self._rows(chunk, corpus, system, annotator) for chunk in _chunks(_places(corpus, system), CHUNK)]
         documents = [number for number, _ in _places(corpus, system)]
         return MetricCounts(
             np.vstack(chunks) if chunks else np.zeros((0, 3 * TYPE_COUNT)),
@@ -106,9 +99,7 @@ class Blonde:
             return Unmeasured(f"{self.name} needs a reference, and there is none")
         return annotator_or_unmeasured(corpus.target_language, self.annotator)
 
-    def _rows(
-        self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator
-    ) -> FloatArray:
+    def _rows(self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator) -> FloatArray:
         outputs, references = self._annotations(chunk, corpus, system, annotator)
         counts = count_types(outputs, references, lowercase=self.lowercase)
         self._count_annotation(counts, chunk, corpus, system)

@@ -88,9 +88,7 @@ class ClauseWords:
 
     def starts_subject(self, at: int) -> bool:
         """Whether a clause begins here with a word that can start a subject."""
-        return (self.tag(at) in _SUBJECT_TAGS or self.word(at) in NOMINATIVE_PRONOUNS) and self.starts_clause(
-            at
-        )
+        return (self.tag(at) in _SUBJECT_TAGS or self.word(at) in NOMINATIVE_PRONOUNS) and self.starts_clause(at)
 
     def starts_predicate(self, at: int) -> bool:
         """Whether a finite verb follows, after optional adverbs: "and slowly went"."""

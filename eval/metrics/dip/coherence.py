@@ -21,12 +21,7 @@ from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.metrics.dip import ranker
 from eval.metrics.dip.annotated_sides import AnnotatedSides, annotate_sides, dip_annotator_or_unmeasured
-from eval.metrics.dip.cohesion import (
-    COHESION_FEATURES,
-    CohesionSentence,
-    cohesion_features,
-    cohesion_sentences,
-)
+from eval.metrics.dip.cohesion import COHESION_FEATURES, CohesionSentence, cohesion_features, cohesion_sentences
 from eval.metrics.dip.ranker import RankedPairs, Ranker
 from eval.metrics.metric import metric_signature
 from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
@@ -108,16 +103,12 @@ class DipCoherence:
                 difference = _document(side.references, indices) - _document(side.outputs, indices)
                 rows.append((float(scorers[groups[side.id]].score(difference)), 1.0))
                 documents.append(index[side.id])
-        scorer = (
-            {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
-        )
+        scorer = {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
         return MetricCounts(
             np.array(rows),
             np.array(documents, dtype=np.intp),
             _sum,
-            metric_signature(
-                self.name, **scorer, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name
-            ),
+            metric_signature(self.name, **scorer, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name),
             unit="document",
             parts={"mean": mean_fold()},
         )
@@ -137,9 +128,7 @@ class DipCoherence:
                     f"no other document has the {MIN_SENTENCES} sentences that training a scorer takes: "
                     "give a trained scorer"
                 )
-            found[group] = ranker.fit_ranker(
-                rest.better, rest.worse, kind=SCORER_KIND, features=COHESION_FEATURES
-            )
+            found[group] = ranker.fit_ranker(rest.better, rest.worse, kind=SCORER_KIND, features=COHESION_FEATURES)
         return found
 
 
@@ -220,9 +209,7 @@ def _shuffled(references: Mapping[str, _Reference], seed: int) -> RankedPairs:
             straight = cohesion_features(passage)
             for _ in range(SHUFFLES):
                 better.append(straight)
-                worse.append(
-                    cohesion_features([passage[place] for place in chance.permutation(len(passage))])
-                )
+                worse.append(cohesion_features([passage[place] for place in chance.permutation(len(passage))]))
                 groups.append(references[key].group)
     return _as_pairs(better, worse, groups)
 
@@ -230,14 +217,10 @@ def _shuffled(references: Mapping[str, _Reference], seed: int) -> RankedPairs:
 def _joined(parts: Sequence[RankedPairs]) -> RankedPairs:
     groups = [group for part in parts for group in part.groups]
     return RankedPairs(
-        np.concatenate([part.better for part in parts]),
-        np.concatenate([part.worse for part in parts]),
-        tuple(groups),
+        np.concatenate([part.better for part in parts]), np.concatenate([part.worse for part in parts]), tuple(groups)
     )
 
 
-def _as_pairs(
-    better: Sequence[FloatArray], worse: Sequence[FloatArray], groups: Sequence[str]
-) -> RankedPairs:
+def _as_pairs(better: Sequence[FloatArray], worse: Sequence[FloatArray], groups: Sequence[str]) -> RankedPairs:
     shape = (len(groups), len(COHESION_FEATURES))
     return RankedPairs(np.array(better).reshape(shape), np.array(worse).reshape(shape), tuple(groups))

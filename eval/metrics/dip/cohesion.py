@@ -158,9 +158,7 @@ def _reference(passage: Sequence[CohesionSentence]) -> Iterator[float]:
     counts = Counter(kind for one in passage for kind in one.pronouns)
     words = max(sum(one.words for one in passage), 1)
     yield from (counts[kind] / words for kind in _THIRD)
-    continued = [
-        kind in before.pronouns for before, one in pairwise(passage) for kind in dict.fromkeys(one.pronouns)
-    ]
+    continued = [kind in before.pronouns for before, one in pairwise(passage) for kind in dict.fromkeys(one.pronouns)]
     yield _mean(continued)
     first = passage[0]
     yield float(bool(first.pronouns) and not first.subjects)

@@ -45,9 +45,7 @@ def _opening(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _opening_or_clause(text: ClauseWords, at: int, end: int) -> bool:
-    return _opening(text, at, end) or (
-        text.word(at - 1) in {",", ";", "and", "but", "or"} and text.starts_clause(end)
-    )
+    return _opening(text, at, end) or (text.word(at - 1) in {",", ";", "and", "but", "or"} and text.starts_clause(end))
 
 
 def _ing(text: ClauseWords, at: int, end: int) -> bool:
@@ -72,17 +70,7 @@ def _and(text: ClauseWords, at: int, end: int) -> bool:
 
 
 def _but(text: ClauseWords, at: int, end: int) -> bool:
-    if text.word(at - 1) in {
-        "nothing",
-        "anything",
-        "everything",
-        "all",
-        "none",
-        "cannot",
-        "choice",
-        "last",
-        "can't",
-    }:
+    if text.word(at - 1) in {"nothing", "anything", "everything", "all", "none", "cannot", "choice", "last", "can't"}:
         return False
     return text.word(end) != "for" and (
         text.follows_break(at) or text.starts_predicate(end) or text.starts_subject(end)
@@ -108,9 +96,7 @@ def _so(text: ClauseWords, at: int, end: int) -> bool:
         return False
     begins = text.follows_break(at) or text.word(at - 1) == "and"
     return begins and (
-        text.word(end) in _AFTER_SO
-        or text.starts_subject(end)
-        or (text.starts_sentence(at) and text.is_question(at))
+        text.word(end) in _AFTER_SO or text.starts_subject(end) or (text.starts_sentence(at) and text.is_question(at))
     )
 
 
@@ -122,16 +108,7 @@ def _so_that(text: ClauseWords, at: int, end: int) -> bool:
 def _as(text: ClauseWords, at: int, end: int) -> bool:
     """Of time, cause or manner, with a clause; not "as tall as", "the same as", "such as", "as a child"."""
     before, after = text.words[max(0, at - 5) : at], text.word(end)
-    if {"as", "same", "such"} & set(before) or after in {
-        "well",
-        "for",
-        "to",
-        "of",
-        "usual",
-        "such",
-        "yet",
-        "soon",
-    }:
+    if {"as", "same", "such"} & set(before) or after in {"well", "for", "to", "of", "usual", "such", "yet", "soon"}:
         return False
     if text.tag(end) in _DEGREE and "as" in text.words[end : end + 5]:
         return False
@@ -146,18 +123,7 @@ def _when(text: ClauseWords, at: int, end: int) -> bool:
         return False
     if text.starts_sentence(at) and text.is_question(at) and text.tag(end) in VERB_TAGS:
         return False
-    if text.word(at - 1) in {
-        "day",
-        "time",
-        "moment",
-        "year",
-        "night",
-        "age",
-        "point",
-        "hour",
-        "since",
-        "days",
-    }:
+    if text.word(at - 1) in {"day", "time", "moment", "year", "night", "age", "point", "hour", "since", "days"}:
         return False
     return _clause_or_ing(text, at, end)
 
@@ -205,10 +171,7 @@ def _still(text: ClauseWords, at: int, end: int) -> bool:
 
 def _yet(text: ClauseWords, at: int, end: int) -> bool:
     """Contrast; not "not yet", "yet another", "have yet to"."""
-    if text.word(end) in {"another", "to", "again", "more", "", *SENTENCE_STOPS} or text.word(at - 1) in {
-        "not",
-        "as",
-    }:
+    if text.word(end) in {"another", "to", "again", "more", "", *SENTENCE_STOPS} or text.word(at - 1) in {"not", "as"}:
         return False
     return text.follows_break(at) or (
         text.word(at - 1) == "and" and (text.starts_predicate(end) or text.starts_subject(end))

@@ -72,9 +72,7 @@ def find_connective_candidates(annotation: Annotation) -> list[ConnectiveUse]:
     ]
 
 
-def match_connectives(
-    references: Sequence[ConnectiveUse], outputs: Sequence[ConnectiveUse]
-) -> list[ConnectiveMatch]:
+def match_connectives(references: Sequence[ConnectiveUse], outputs: Sequence[ConnectiveUse]) -> list[ConnectiveMatch]:
     """Match equal connectives first, in order, then pair the remaining ones in order."""
     left = list(outputs)
     found: dict[int, ConnectiveUse] = {}
@@ -131,9 +129,7 @@ class DipConnectives:
         for side, segment, match in match_system_connectives(corpus, system, annotator):
             reference, output = match.reference_use, match.output_use
             if output is None:
-                yield Mark(
-                    side.id, segment, "reference", reference.start, reference.end, "lost", reference.name
-                )
+                yield Mark(side.id, segment, "reference", reference.start, reference.end, "lost", reference.name)
             elif not match.is_same:
                 note = f"{reference.name} → {output.name}"
                 yield Mark(side.id, segment, "reference", reference.start, reference.end, "changed", note)
@@ -148,18 +144,14 @@ class DipConnectives:
         for _, _, match in match_system_connectives(corpus, system, annotator):
             outcome = "same" if match.is_same else "other" if match.output_use else "lost"
             counts[match.reference_use.name, outcome] += 1
-        names = {
-            name: sum(counts[name, outcome] for outcome in ("same", "other", "lost")) for name, _ in counts
-        }
+        names = {name: sum(counts[name, outcome] for outcome in ("same", "other", "lost")) for name, _ in counts}
         return {
             name: ConnectiveTally(asked, counts[name, "same"], counts[name, "other"], counts[name, "lost"])
             for name, asked in sorted(names.items(), key=lambda item: (-item[1], item[0]))
         }
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return dip_annotator_or_unmeasured(
-            corpus, LANGUAGES, what="The connectives metric", annotator=self.annotator
-        )
+        return dip_annotator_or_unmeasured(corpus, LANGUAGES, what="The connectives metric", annotator=self.annotator)
 
 
 def match_system_connectives(
@@ -198,9 +190,7 @@ def _spans(text: ClauseWords) -> Iterator[tuple[int, int]]:
     """The longest connective at each position, left to right."""
     at = 0
     while at < len(text.words):
-        here = (
-            words for words in _BY_FIRST.get(text.words[at], ()) if text.words[at : at + len(words)] == words
-        )
+        here = (words for words in _BY_FIRST.get(text.words[at], ()) if text.words[at : at + len(words)] == words)
         length = len(next(here, ()))
         if length:
             yield at, at + length

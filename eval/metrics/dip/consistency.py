@@ -84,10 +84,7 @@ def find_chains(block: Sequence[Annotation], language: str = "en") -> list[Consi
             forms.setdefault(lemma, set()).add(token.text.lower())
     return [
         ConsistencyChain(
-            lemma,
-            min(counts, key=lambda kind: (-counts[kind], kind)),
-            counts.total(),
-            frozenset(forms[lemma]),
+            lemma, min(counts, key=lambda kind: (-counts[kind], kind)), counts.total(), frozenset(forms[lemma])
         )
         for lemma, counts in sorted(kinds.items())
         if counts.total() >= MIN_OCCURRENCES
@@ -130,9 +127,7 @@ class DipConsistency:
                 side.first_row + block.start,
                 chain.kind * len(CONSISTENCY_VERDICTS) + CONSISTENCY_VERDICTS.index(verdict),
             ] += 1
-        signature = metric_signature(
-            self.name, block=f"{FEWEST}-{MOST}", refs="each", annotator=annotator.name
-        )
+        signature = metric_signature(self.name, block=f"{FEWEST}-{MOST}", refs="each", annotator=annotator.name)
         parts = {"con": _share(), "full": _share(full=True), "undecided": _undecided}
         for kind, label in enumerate(CHAIN_CLASSES):
             parts[f"con of {label}"] = _share(kind)
@@ -157,9 +152,7 @@ class DipConsistency:
                 yield Mark(side.id, segment, "reference", token.start, token.end, "inconsistent", note)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return dip_annotator_or_unmeasured(
-            corpus, LANGUAGES, what="Lexical consistency", annotator=self.annotator
-        )
+        return dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Lexical consistency", annotator=self.annotator)
 
 
 def judge_system_chains(

@@ -133,9 +133,9 @@ class DipPronouns:
         documents = row_documents(corpus)
         rows = np.zeros((len(documents), len(PRONOUN_CLASSES) * len(PRONOUN_OUTCOMES)))
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
-            column = PRONOUN_CLASSES.index(one.reference_pronoun.kind) * len(
-                PRONOUN_OUTCOMES
-            ) + PRONOUN_OUTCOMES.index(one.outcome)
+            column = PRONOUN_CLASSES.index(one.reference_pronoun.kind) * len(PRONOUN_OUTCOMES) + PRONOUN_OUTCOMES.index(
+                one.outcome
+            )
             rows[side.first_row + segment, column] += 1
         right, wrong, lost = (0, 1), (2,), (3,)
         parts = {"mismatch": _share(wrong), "lost": _share(lost), "of paired": _share(right, below=(0, 1, 2))}
@@ -151,18 +151,14 @@ class DipPronouns:
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
             reference, output = one.reference_pronoun, one.output_pronoun
             if output is None:
-                yield Mark(
-                    side.id, segment, "reference", reference.start, reference.end, "lost", reference.text
-                )
+                yield Mark(side.id, segment, "reference", reference.start, reference.end, "lost", reference.text)
             elif one.outcome == "wrong":
                 note = f"{reference.text} → {output.text}"
                 yield Mark(side.id, segment, "reference", reference.start, reference.end, "wrong", note)
                 yield Mark(side.id, segment, "output", output.start, output.end, "wrong", note)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return dip_annotator_or_unmeasured(
-            corpus, LANGUAGES, what="The pronoun metric", annotator=self.annotator
-        )
+        return dip_annotator_or_unmeasured(corpus, LANGUAGES, what="The pronoun metric", annotator=self.annotator)
 
 
 def compare_system_pronouns(
@@ -188,9 +184,7 @@ def _is_other_word(annotation: Annotation, at: int, word: str, kind: str) -> boo
     return after[:2] in {"NN", "JJ", "CD"} or (kind == "demonstrative" and tag not in {"DT", "PRP"})
 
 
-def _symbols(
-    annotation: Annotation, found: Mapping[int, PronounToken], side: str
-) -> list[str | tuple[str, int]]:
+def _symbols(annotation: Annotation, found: Mapping[int, PronounToken], side: str) -> list[str | tuple[str, int]]:
     """The alignment symbols: lemmas, with a unique symbol for each pronoun."""
     tokens = enumerate(annotation.tokens)
     return [(side, at) if at in found else token.lemma.lower() for at, token in tokens]
@@ -204,9 +198,7 @@ def _pair_gaps(
     output_places = [at for at in opposite if at in theirs]
     if not (reference_places and output_places):
         return {}
-    kinds = LCSseq.editops(
-        [ours[at].kind for at in reference_places], [theirs[at].kind for at in output_places]
-    )
+    kinds = LCSseq.editops([ours[at].kind for at in reference_places], [theirs[at].kind for at in output_places])
     found = {
         reference_places[block.a + place]: output_places[block.b + place]
         for block in kinds.as_matching_blocks()

@@ -89,9 +89,7 @@ def load_ranker(path: Path, *, kind: str, features: Sequence[str]) -> Ranker:
         )
     if not len(stored.features) == len(stored.scales) == len(stored.weights):
         raise InputError(f"{path} is not a coherence scorer: it needs one weight for each feature.")
-    return Ranker(
-        stored.kind, stored.features, np.array(stored.scales), np.array(stored.weights), stored.facts
-    )
+    return Ranker(stored.kind, stored.features, np.array(stored.scales), np.array(stored.weights), stored.facts)
 
 
 def fit_ranker(
@@ -123,9 +121,7 @@ class RankedPairs:
     def select_groups(self, groups: frozenset[str]) -> RankedPairs:
         """The pairs of some groups."""
         chosen = [place for place, group in enumerate(self.groups) if group in groups]
-        return RankedPairs(
-            self.better[chosen], self.worse[chosen], tuple(self.groups[place] for place in chosen)
-        )
+        return RankedPairs(self.better[chosen], self.worse[chosen], tuple(self.groups[place] for place in chosen))
 
 
 def train_ranker(
@@ -158,9 +154,7 @@ def _newton(differences: FloatArray, penalty: float) -> FloatArray:
     for _ in range(_STEPS):
         wrong_order = 1 / (1 + np.exp(np.clip(differences @ weights, -30, 30)))  # probability
         gradient = penalty * weights - differences.T @ wrong_order
-        hessian = (differences.T * (wrong_order * (1 - wrong_order))) @ differences + penalty * np.eye(
-            len(weights)
-        )
+        hessian = (differences.T * (wrong_order * (1 - wrong_order))) @ differences + penalty * np.eye(len(weights))
         step = np.linalg.solve(hessian, gradient)
         weights = weights - step
         if float(step @ step) < _ENOUGH:

@@ -82,9 +82,7 @@ def repeated_word_chains(segments: Sequence[Sequence[Token]], language: str) -> 
             if chain_category(token.tag, language) is not None:
                 places.setdefault(token.lemma.lower(), []).append((segment, place))
     return [
-        LexicalChain(
-            word, tuple(found), most_frequent_category([segments[s][t].tag for s, t in found], language)
-        )
+        LexicalChain(word, tuple(found), most_frequent_category([segments[s][t].tag for s, t in found], language))
         for word, found in places.items()
         if len(found) > 1
     ]

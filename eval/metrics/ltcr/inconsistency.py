@@ -108,14 +108,10 @@ class Inconsistency:
                 note = f"{self.word}: {one.rendering}, elsewhere {usual}"
                 yield Mark(self.document, one.segment, "source", *one.at, kind="inconsistent", note=note)
                 for start, end in one.spans:
-                    yield Mark(
-                        self.document, one.segment, "output", start, end, kind="inconsistent", note=note
-                    )
+                    yield Mark(self.document, one.segment, "output", start, end, kind="inconsistent", note=note)
 
 
-def build_inconsistency(
-    linked: LinkedDocument, chain: LexicalChain, found: Sequence[WordRendering]
-) -> Inconsistency:
+def build_inconsistency(linked: LinkedDocument, chain: LexicalChain, found: Sequence[WordRendering]) -> Inconsistency:
     """Build from a chain and its renderings; `different` is 0 if they are all alike."""
     groups = _groups(found)
     occurrences = []

@@ -9,12 +9,7 @@ from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators.protocol import Annotation, Annotator, Token
 from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks
-from eval.metrics.ltcr.chains import (
-    AnnotatedChains,
-    LexicalChain,
-    most_frequent_category,
-    repeated_word_chains,
-)
+from eval.metrics.ltcr.chains import AnnotatedChains, LexicalChain, most_frequent_category, repeated_word_chains
 from eval.metrics.ltcr.renderings import LinkedSegment
 from eval.metrics.ltcr.words import locate_words, tokenize_words
 
@@ -42,13 +37,9 @@ def tokenize_sources(
             tokens = [annotation.tokens for annotation in annotations]
             read.append((tokens, tuple(repeated_word_chains(tokens, corpus.source_language))))
         else:
-            annotated_chains = annotated.get(
-                document.id, AnnotatedChains(tuple(() for _ in document.sources), ())
-            )
+            annotated_chains = annotated.get(document.id, AnnotatedChains(tuple(() for _ in document.sources), ()))
             tokens = _annotated_tokens(document, annotated_chains, annotations)
-            read.append(
-                (tokens, tuple(_with_category(chain, tokens, corpus) for chain in annotated_chains.chains))
-            )
+            read.append((tokens, tuple(_with_category(chain, tokens, corpus) for chain in annotated_chains.chains)))
     return read
 
 
@@ -66,9 +57,7 @@ def _annotated_tokens(
         text = document.sources[number]
         tags = {place: token.tag for token in annotation.tokens for place in range(token.start, token.end)}
         pairs = zip(words, locate_words(words, text), strict=True)
-        segments.append(
-            tuple(Token(text[start:end], start, tags.get(start, ""), word) for word, (start, end) in pairs)
-        )
+        segments.append(tuple(Token(text[start:end], start, tags.get(start, ""), word) for word, (start, end) in pairs))
     for chain in annotated_chains.chains:
         for segment, place in chain.places:
             if not segments[segment][place].text:

@@ -21,13 +21,7 @@ from eval.linguistics.annotators.protocol import Annotator
 from eval.linguistics.word_alignment.cache import alignment_digest
 from eval.linguistics.word_alignment.protocol import Bitext, WordAligner
 from eval.linguistics.word_alignment.stemmer import stemmer_name
-from eval.metrics.ltcr.chains import (
-    CHAIN_CATEGORIES,
-    CHAIN_DISTANCES,
-    LANGUAGES,
-    AnnotatedChains,
-    LexicalChain,
-)
+from eval.metrics.ltcr.chains import CHAIN_CATEGORIES, CHAIN_DISTANCES, LANGUAGES, AnnotatedChains, LexicalChain
 from eval.metrics.ltcr.inconsistency import Inconsistency, build_inconsistency
 from eval.metrics.ltcr.linked_document import LinkedDocument, link_documents
 from eval.metrics.ltcr.renderings import (
@@ -73,9 +67,7 @@ class Ltcr:
             return annotator
         rows = np.zeros((len(corpus.documents), _COLUMNS))
         for number, linked, chain, found in self._chain_renderings(corpus, system, annotator):
-            rows[number] += _pairs(
-                chain, found, _has_annotated_rendering(linked, chain, corpus.target_language)
-            )
+            rows[number] += _pairs(chain, found, _has_annotated_rendering(linked, chain, corpus.target_language))
         return MetricCounts(
             rows,
             np.arange(len(corpus.documents)),
@@ -143,8 +135,7 @@ class Ltcr:
             "chains": "all" if self.annotated is None else "annotated",
             "renderings": RENDERING_RECIPE if self.read == "links" else self.read,
             "aligner": aligner,
-            "learnt": "outputs+references"
-            + (f"+{alignment_digest('', self.extra, ())[:8]}" if self.extra else ""),
+            "learnt": "outputs+references" + (f"+{alignment_digest('', self.extra, ())[:8]}" if self.extra else ""),
             "stems": stemmer_name(corpus.target_language),
             "annotator": annotator.name,
         }
@@ -197,12 +188,10 @@ def _share(columns: range) -> Fold:
 def _parts(*, with_error: bool) -> dict[str, Fold]:
     distances = len(CHAIN_DISTANCES)
     parts = {
-        name: _share(range(kind * distances, (kind + 1) * distances))
-        for kind, name in enumerate(CHAIN_CATEGORIES)
+        name: _share(range(kind * distances, (kind + 1) * distances)) for kind, name in enumerate(CHAIN_CATEGORIES)
     }
     parts |= {
-        f"distance {name}": _share(range(distance, _KINDS, distances))
-        for distance, name in enumerate(CHAIN_DISTANCES)
+        f"distance {name}": _share(range(distance, _KINDS, distances)) for distance, name in enumerate(CHAIN_DISTANCES)
     }
     if with_error:
         parts["aligner's error"] = lambda sums: 100 * ratio(sums[..., -1], sums[..., _KINDS:-1].sum(axis=-1))

@@ -28,8 +28,7 @@ def tokenize_words(texts: Sequence[str], language: str) -> list[tuple[Token, ...
     """The words and punctuation of each text; a token's lemma is its stem."""
     if language_code(language) not in LTCR_UNSPACED_LANGUAGES:
         return [
-            tuple(_token(match.group(), match.start(), language) for match in _WORD.finditer(text))
-            for text in texts
+            tuple(_token(match.group(), match.start(), language) for match in _WORD.finditer(text)) for text in texts
         ]
     from eval.linguistics.annotators import annotator_for
 

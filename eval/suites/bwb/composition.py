@@ -10,12 +10,7 @@ from eval.linguistics.bwb.markup import BwbMarkup
 from eval.linguistics.pronoun_gender import GENDERS
 from eval.suites.bwb import published
 from eval.suites.bwb.plots import plot_chains
-from eval.suites.bwb.statistics import (
-    EntityShare,
-    chain_statistics,
-    entity_statistics,
-    pronoun_statistics,
-)
+from eval.suites.bwb.statistics import EntityShare, chain_statistics, entity_statistics, pronoun_statistics
 from eval.suites.suite import SuiteFigure, SuiteRow, SuiteTable, published_rows
 
 _FIGURES = ("count", "freq. %", "repet.")
@@ -36,9 +31,7 @@ def chain_figures(chapters: Sequence[BwbChapter]) -> Iterator[SuiteFigure]:
         counted = {language.upper(): chain_statistics(found) for language, found in marked.items()}
         entities = ", ".join(f"{one.sizes.total():,} in {language}" for language, one in counted.items())
         yield SuiteFigure(
-            "Coreference chains (as in Figure 3)",
-            partial(plot_chains, counted),
-            f"Of the entities, {entities}.",
+            "Coreference chains (as in Figure 3)", partial(plot_chains, counted), f"Of the entities, {entities}."
         )
 
 

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 # Markers distinguish the lines without colours.
 _STYLES = tuple(
-    zip(
-        ("#2b5c9e", "#b3541e", "#3f7d3a", "#7a4a9c", "#8a6d1d", "#3a7f86"),
-        ("o", "s", "^", "D", "v", "P"),
-        strict=True,
-    )
+    zip(("#2b5c9e", "#b3541e", "#3f7d3a", "#7a4a9c", "#8a6d1d", "#3a7f86"), ("o", "s", "^", "D", "v", "P"), strict=True)
 )
 
 
@@ -55,11 +51,7 @@ def plot_chains(chains: Mapping[str, ChainStatistics], path: Path) -> None:
         counters = (found.distances, found.spreads, found.sizes)
         for axes, counts in zip(panels, counters, strict=True):
             _bars(axes, counts, name, place=number, of=len(chains))
-    labels = (
-        "sentences to the nearest antecedent",
-        "sentences from first to last mention",
-        "mentions of an entity",
-    )
+    labels = ("sentences to the nearest antecedent", "sentences from first to last mention", "mentions of an entity")
     for axes, label in zip(panels, labels, strict=True):
         axes.set(xlabel=label, ylabel="how many")
         axes.xaxis.get_major_locator().set_params(integer=True)

@@ -52,10 +52,7 @@ class ChainStatistics:
 def entity_statistics(documents: Sequence[BwbMarkup]) -> dict[str, EntityShare]:
     """Table 4: by type, and TERM and NOM for terminology and other phrases."""
     labelled = [
-        (number, span)
-        for number, document in enumerate(documents)
-        for span in document.spans
-        if span.kind == "entity"
+        (number, span) for number, document in enumerate(documents) for span in document.spans if span.kind == "entity"
     ]
     rows: dict[str, list[tuple[int, str]]] = {name: [] for name in (*ENTITY_TYPES, "NOM", "TERM")}
     for number, span in labelled:
@@ -64,9 +61,7 @@ def entity_statistics(documents: Sequence[BwbMarkup]) -> dict[str, EntityShare]:
             rows["TERM" if span.terminology else "NOM"].append((number, span.entity))
     known = len(rows["NOM"]) + len(rows["TERM"])
     return {
-        name: _share(found, len(labelled) if name in ENTITY_TYPES else known)
-        for name, found in rows.items()
-        if found
+        name: _share(found, len(labelled) if name in ENTITY_TYPES else known) for name, found in rows.items() if found
     }
 
 

@@ -79,12 +79,7 @@ class BwbSuite:
         issues = tuple(issue for chapter in chapters for issue in chapter.issues)
         pictures = (*chain_figures(chapters), *measured.by_omitted_pronouns())
         return SuiteResult(
-            self.name,
-            tuple(tables),
-            measured.signatures,
-            self.paper,
-            annotation_issues=issues,
-            pictures=pictures,
+            self.name, tuple(tables), measured.signatures, self.paper, annotation_issues=issues, pictures=pictures
         )
 
 
@@ -103,11 +98,7 @@ class _Measured:
     """Tables of the measurements; collects signatures."""
 
     def __init__(
-        self,
-        corpus: Corpus,
-        systems: Sequence[str],
-        annotator: Annotator | None,
-        chapters: Sequence[BwbChapter],
+        self, corpus: Corpus, systems: Sequence[str], annotator: Annotator | None, chapters: Sequence[BwbChapter]
     ) -> None:
         self._corpus, self._systems, self._annotator = corpus, systems, annotator
         self._chapters = chapters
@@ -191,9 +182,7 @@ class _Measured:
             blonde = Blonde(annotator=self._annotator)
             counted = {system: blonde.count(corpus, system) for system in self._systems}
             curves = {
-                name: score_by_omission(one, shares)
-                for name, one in counted.items()
-                if isinstance(one, MetricCounts)
+                name: score_by_omission(one, shares) for name, one in counted.items() if isinstance(one, MetricCounts)
             }
             plot_omission(curves, path, score="BlonDe")
 
@@ -217,9 +206,7 @@ class _Measured:
             found = score_system(corpus, metric, system)
             self.signatures[metric.name] = found.signature
             parts = {"": found.value, **found.parts} if isinstance(found, Score) else {}
-            rows.append(
-                SuiteRow(system, {column: _percent(parts.get(part)) for column, part in columns.items()})
-            )
+            rows.append(SuiteRow(system, {column: _percent(parts.get(part)) for column, part in columns.items()}))
         return rows
 
 

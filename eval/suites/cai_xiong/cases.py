@@ -19,13 +19,7 @@ CaiXiongPhenomenon: TypeAlias = Literal["pronoun", "connective", "ellipsis"]
 CaiXiongVerdict: TypeAlias = Literal["right", "wrong", "undecided"]
 
 # The pronoun classes as named in Table 3 of the paper.
-_PRONOUNS = {
-    "你们": "you (pl.)",
-    "你": "you (sing.)",
-    "它们": "it (pl.)",
-    "她们": "she (pl.)",
-    "他们": "he (pl.)",
-}
+_PRONOUNS = {"你们": "you (pl.)", "你": "you (sing.)", "它们": "it (pl.)", "她们": "she (pl.)", "他们": "he (pl.)"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,7 @@ _PRO_FORM = re.compile(
 )
 _LITERAL_DO = re.compile(r"做|[干幹](?![净淨吗嗎嘛])|作")
 # "…, Brad." and its Chinese: a vocative is shared by any translation.
-_CALLED = re.compile(
-    r",\s*(?:[A-Z][\w.'-]*\s?){1,3}[.!?]*$|,\s*(?:sir|madam|ma'am|darling|honey|dear)[.!?]*$"
-)
+_CALLED = re.compile(r",\s*(?:[A-Z][\w.'-]*\s?){1,3}[.!?]*$|,\s*(?:sir|madam|ma'am|darling|honey|dear)[.!?]*$")
 _CALLED_ZH = re.compile(r"[，,][^，,。！？!?]{1,6}[。！？!?]*$")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 

@@ -58,11 +58,7 @@ class CaiXiongSuite:
 
 
 def score_cases(
-    cases: Sequence[CaiXiongCase],
-    systems: Mapping[str, Sequence[str]],
-    *,
-    suite: str = "cai-xiong",
-    paper: str = "",
+    cases: Sequence[CaiXiongCase], systems: Mapping[str, Sequence[str]], *, suite: str = "cai-xiong", paper: str = ""
 ) -> SuiteResult:
     """Both tables, for outputs in memory."""
     outputs = {**systems, REFERENCES_LABEL: [case.reference for case in cases]}
@@ -99,17 +95,12 @@ def _accuracy(name: str, cases: Sequence[CaiXiongCase], verdicts: Sequence[CaiXi
             counts[column][verdict] += 1
     return SuiteRow(
         name,
-        {
-            column: accuracy_percent(count["right"], count["right"] + count["wrong"])
-            for column, count in counts.items()
-        },
+        {column: accuracy_percent(count["right"], count["right"] + count["wrong"]) for column, count in counts.items()},
         undecided={column: count["undecided"] for column, count in counts.items()},
     )
 
 
-def _bleu_rows(
-    cases: Sequence[CaiXiongCase], systems: Mapping[str, Sequence[str]]
-) -> tuple[list[SuiteRow], str]:
+def _bleu_rows(cases: Sequence[CaiXiongCase], systems: Mapping[str, Sequence[str]]) -> tuple[list[SuiteRow], str]:
     from eval.metrics.sacrebleu import Bleu
 
     cells: dict[str, dict[str, float | None]] = {name: {} for name in systems}

@@ -113,9 +113,7 @@ def _manifest(path: Path, line: str) -> dict[str, Any]:
         manifest = json.loads(line)
     except ValueError:
         manifest = None
-    if not (
-        isinstance(manifest, dict) and manifest.get("kind") == MANIFEST_KIND and "items_sha256" in manifest
-    ):
+    if not (isinstance(manifest, dict) and manifest.get("kind") == MANIFEST_KIND and "items_sha256" in manifest):
         raise InputError(f"Line 1 of {path} is not the manifest of a mined set.")
     return manifest
 

@@ -29,15 +29,11 @@ def score_mined_set(
 
         annotator = annotator_for(str(mined.manifest.get("target_language", "en")))
     known = _annotated(mined, outputs, annotator)
-    documents = {
-        name: place for place, name in enumerate(dict.fromkeys(item.document for item in mined.items))
-    }
+    documents = {name: place for place, name in enumerate(dict.fromkeys(item.document for item in mined.items))}
     scored: dict[MinedPhenomenon, MetricCounts | Unmeasured] = {}
     for phenomenon in MINED_PHENOMENA:
         items = mined.items_of(phenomenon)
-        signature = metric_signature(
-            f"dip-mined-{phenomenon}", set=mined.fingerprint[:8], annotator=annotator.name
-        )
+        signature = metric_signature(f"dip-mined-{phenomenon}", set=mined.fingerprint[:8], annotator=annotator.name)
         if not items:
             scored[phenomenon] = Unmeasured(f"the set has no item of {phenomenon}", signature)
             continue
@@ -60,9 +56,7 @@ def mined_set_outputs(mined: MinedSet, corpus: Corpus, system: str) -> dict[str,
     return outputs
 
 
-def _annotated(
-    mined: MinedSet, outputs: Mapping[str, Sequence[str]], annotator: Annotator
-) -> dict[str, Annotation]:
+def _annotated(mined: MinedSet, outputs: Mapping[str, Sequence[str]], annotator: Annotator) -> dict[str, Annotation]:
     """Annotate all needed texts in one batch."""
     texts: dict[str, None] = {}
     for item in mined.items:
@@ -87,9 +81,7 @@ def _row(item: MinedItem, texts: Sequence[str], known: Mapping[str, Annotation])
     if item.phenomenon == "connectives":
         return _connective_row(item, references[0], outputs[0])
     outcomes = [
-        one.outcome
-        for one in compare_pronouns(references[0], outputs[0])
-        if one.reference_pronoun.start == item.start
+        one.outcome for one in compare_pronouns(references[0], outputs[0]) if one.reference_pronoun.start == item.start
     ]
     return [float(outcome == one) for one in PRONOUN_OUTCOMES for outcome in outcomes or _unknown(item)]
 
@@ -130,10 +122,7 @@ def _per_cent(above: Sequence[int], below: Sequence[int]) -> Fold:
 
 
 _FOLDS: Mapping[MinedPhenomenon, tuple[Fold, Mapping[str, Fold]]] = {
-    "consistency": (
-        _per_cent([0], [0, 1]),
-        {"con": _per_cent([0], [0, 1]), "full": _per_cent([0], [0, 1, 2])},
-    ),
+    "consistency": (_per_cent([0], [0, 1]), {"con": _per_cent([0], [0, 1]), "full": _per_cent([0], [0, 1, 2])}),
     "connectives": (_per_cent([1], [0]), {"acc": _per_cent([1], [0]), "any": _per_cent([2], [0])}),
     "pronouns": (
         _per_cent([0, 1], [0, 1, 2, 3]),

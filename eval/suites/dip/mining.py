@@ -107,10 +107,7 @@ def _failures(
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
             if one.outcome == "wrong" and one.output_pronoun is not None:
                 where = (index[side.id], side.reference, segment, segment + 1)
-                yield (
-                    _Place(*where, one.reference_pronoun.start, one.reference_pronoun.text),
-                    one.output_pronoun.text,
-                )
+                yield (_Place(*where, one.reference_pronoun.start, one.reference_pronoun.text), one.output_pronoun.text)
 
 
 def _item(corpus: Corpus, phenomenon: MinedPhenomenon, place: _Place, failed: Mapping[str, str]) -> MinedItem:
@@ -137,17 +134,14 @@ def _reference(document: Document, number: int, which: slice) -> tuple[str, ...]
     return tuple(text or "" for text in document.references[number][which])
 
 
-def _check(
-    corpus: Corpus, phenomena: Sequence[str], systems: Sequence[str], at_least: int, limit: int | None
-) -> None:
+def _check(corpus: Corpus, phenomena: Sequence[str], systems: Sequence[str], at_least: int, limit: int | None) -> None:
     if unknown := [name for name in phenomena if name not in MINED_PHENOMENA]:
         raise InputError(
             f"{unknown[0]!r} can't be mined. Choose from: {', '.join(MINED_PHENOMENA)}.", field="phenomenon"
         )
     if unknown := [name for name in systems if name not in corpus.systems]:
         raise InputError(
-            f"There is no system called {unknown[0]!r}. There are: {', '.join(corpus.systems)}.",
-            field="system",
+            f"There is no system called {unknown[0]!r}. There are: {', '.join(corpus.systems)}.", field="system"
         )
     if not 1 <= at_least <= len(systems):
         raise InputError(

@@ -59,22 +59,8 @@ _CONNECTIVES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     },
 }
 _PRONOUNS = {
-    "de-en": {
-        "CONCAT": 112.583,
-        "S2S": 113.783,
-        "SAN": 117.838,
-        "HAN": 118.067,
-        "ANAPH": 129.662,
-        "TGTCON": 131.699,
-    },
-    "ru-en": {
-        "HAN": 160.411,
-        "ANAPH": 164.603,
-        "CONCAT": 168.092,
-        "SAN": 176.143,
-        "S2S": 181.887,
-        "TGTCON": 183.969,
-    },
+    "de-en": {"CONCAT": 112.583, "S2S": 113.783, "SAN": 117.838, "HAN": 118.067, "ANAPH": 129.662, "TGTCON": 131.699},
+    "ru-en": {"HAN": 160.411, "ANAPH": 164.603, "CONCAT": 168.092, "SAN": 176.143, "S2S": 181.887, "TGTCON": 183.969},
     "zh-en": {"ANAPH": 43.930, "CONCAT": 49.092, "S2S": 64.176, "TGTCON": 111.683, "SAN": 123.908},
 }
 
@@ -83,8 +69,7 @@ PUBLISHED: Mapping[MinedPhenomenon, Mapping[str, Mapping[str, tuple[float | None
     "connectives": _CONNECTIVES,
     # Scores of a trained model: its preference for the references, summed over the set.
     "pronouns": {
-        pair: {name: (None, None, None, score) for name, score in scores.items()}
-        for pair, scores in _PRONOUNS.items()
+        pair: {name: (None, None, None, score) for name, score in scores.items()} for pair, scores in _PRONOUNS.items()
     },
 }
 """%Con and %Full; Acc and ANY; and for pronouns the score of their model, the last column."""

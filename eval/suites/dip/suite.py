@@ -58,20 +58,14 @@ class DipSuite:
             raise InputError(
                 f"The system name {REFERENCES_LABEL!r} is reserved for a row of the suite.", field="system"
             )
-        outputs: dict[str, MinedOutputs] = {
-            name: read_mined_outputs(path, mined) for name, path in systems.items()
-        }
+        outputs: dict[str, MinedOutputs] = {name: read_mined_outputs(path, mined) for name, path in systems.items()}
         outputs[REFERENCES_LABEL] = {item.id: item.references for item in mined.items}
-        counted = {
-            name: score_mined_set(mined, texts, annotator=self.annotator) for name, texts in outputs.items()
-        }
+        counted = {name: score_mined_set(mined, texts, annotator=self.annotator) for name, texts in outputs.items()}
         tables = tuple(
             _table(phenomenon, mined, counted) for phenomenon in MINED_PHENOMENA if mined.items_of(phenomenon)
         )
         signatures = {
-            str(name): found.signature
-            for name, found in counted[REFERENCES_LABEL].items()
-            if mined.items_of(name)
+            str(name): found.signature for name, found in counted[REFERENCES_LABEL].items() if mined.items_of(name)
         }
         return SuiteResult(self.name, tables, signatures, self.paper, tuple(_cases(mined, outputs, counted)))
 

@@ -58,9 +58,7 @@ def align_book(
     paragraphs = [index for index, within in enumerate(cut_mt) for _ in within]
     vectors = _encoded("the MT", [one for within in cut_mt for one in within], encoder, progress)
     humans = {
-        name: _translation_by_paragraph(
-            paragraphs, vectors, _sentences(text), len(source), name, encoder, progress
-        )
+        name: _translation_by_paragraph(paragraphs, vectors, _sentences(text), len(source), name, encoder, progress)
         for name, text in translations.items()
     }
     return [
@@ -102,9 +100,7 @@ def _sentences(paragraphs: Sequence[str]) -> list[str]:
     return [sentence for paragraph in paragraphs for sentence in split_alignment_sentences(paragraph)]
 
 
-def _encoded(
-    what: str, texts: Sequence[str], encoder: SentenceEncoder, progress: AlignmentProgress
-) -> Vectors:
+def _encoded(what: str, texts: Sequence[str], encoder: SentenceEncoder, progress: AlignmentProgress) -> Vectors:
     parts = []
     for start in range(0, len(texts), _ENCODING_BATCH):
         progress(f"encoding {what}", start, len(texts))
@@ -114,10 +110,7 @@ def _encoded(
 
 
 def _refuse_mismatched_texts(
-    source: Sequence[str],
-    mt: Sequence[str],
-    translations: Mapping[str, Sequence[str]],
-    encoder: SentenceEncoder,
+    source: Sequence[str], mt: Sequence[str], translations: Mapping[str, Sequence[str]], encoder: SentenceEncoder
 ) -> None:
     if len(source) != len(mt):
         raise InputError(
@@ -141,9 +134,7 @@ def _refuse_mismatched_texts(
         )
     for name, text in translations.items():
         if language and (other := detect_book_language(text)) not in ("", language):
-            raise InputError(
-                f"{name} is in {language_name(other)}, and the MT is in {language_name(language)}."
-            )
+            raise InputError(f"{name} is in {language_name(other)}, and the MT is in {language_name(language)}.")
 
 
 def detect_book_language(paragraphs: Sequence[str]) -> str:

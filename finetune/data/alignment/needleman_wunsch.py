@@ -30,9 +30,7 @@ SimilarityRows: TypeAlias = Callable[[int, int, int], Similarities]
 PathCell: TypeAlias = tuple[int, int]
 
 
-def best_path(
-    similarities: SimilarityRows, shape: tuple[int, int], *, block: int | None = None
-) -> list[PathCell]:
+def best_path(similarities: SimilarityRows, shape: tuple[int, int], *, block: int | None = None) -> list[PathCell]:
     """The cells (row, column) of the best path; ties prefer the diagonal, then the column."""
     rows, columns = shape
     if not rows or not columns:
@@ -100,11 +98,7 @@ def _path_end(bottom: Floats, right: Floats) -> PathCell:
 def _previous_cell(scores: Floats, row: int, column: int) -> PathCell:
     """The previous cell of a path; -1 is outside the block."""
     line = row + column + 1
-    diagonal, up, left = (
-        scores[line - 1, row],
-        scores[line, row] + GAP_PENALTY,
-        scores[line, row + 1] + GAP_PENALTY,
-    )
+    diagonal, up, left = (scores[line - 1, row], scores[line, row] + GAP_PENALTY, scores[line, row + 1] + GAP_PENALTY)
     if diagonal >= up and diagonal >= left:
         return row - 1, column - 1
     return (row - 1, column) if up >= left else (row, column - 1)

@@ -25,9 +25,7 @@ EXAMPLES_SHOWN = 12
 MAX_BOOKS = 40
 # Number of examples in the BLEU histogram.
 MAX_SCORED = 3000
-_PAGE = Page(
-    "finetune.data.report", styles=["book.css", "report.css"], names={"split_at_edits": split_at_edits}
-)
+_PAGE = Page("finetune.data.report", styles=["book.css", "report.css"], names={"split_at_edits": split_at_edits})
 _SIDES = {"train": "edited", "dev": "skipped", "test": "quarantined"}
 
 
@@ -42,19 +40,12 @@ def write_data_report(path: Path, built: TrainingSet, manifest: Mapping[str, Any
         sides={side: len(built.splits.get(side, ())) for side in _SIDES},
         colours=_SIDES,
         share=plots.layout_bars(
-            [
-                (
-                    "",
-                    0,
-                    [(colour, side, len(built.splits.get(side, ()))) for side, colour in _SIDES.items()],
-                )
-            ]
+            [("", 0, [(colour, side, len(built.splits.get(side, ()))) for side, colour in _SIDES.items()])]
         ),
         keys=[(colour, side) for side, colour in _SIDES.items() if built.splits.get(side)],
         filters=_filters(built),
         pairs=_bars_by(
-            built,
-            lambda one: f"{language_name(one.source_language)} to {language_name(one.target_language)}",
+            built, lambda one: f"{language_name(one.source_language)} to {language_name(one.target_language)}"
         ),
         books=_bars_by(built, lambda one: one.book),
         most_books=MAX_BOOKS,

@@ -38,9 +38,7 @@ def layout_bars(counts: Sequence[tuple[str, int, Sequence[tuple[str, str, int]]]
         BarRow(
             name,
             number,
-            tuple(
-                stack_parts([(status, count) for status, _, count in parts], total=total, least=_LEAST_PART)
-            ),
+            tuple(stack_parts([(status, count) for status, _, count in parts], total=total, least=_LEAST_PART)),
             tuple(f"{count:,} {label}" for _, label, count in parts if count),
         )
         for name, number, parts in counts

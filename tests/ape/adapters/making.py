@@ -93,9 +93,7 @@ def make_adapter(
     directory.mkdir(parents=True)
     stated = {"peft_type": "LORA", "r": rank, "lora_alpha": 4, "target_modules": ["q_proj"], "bias": "none"}
     (directory / "adapter_config.json").write_text(json.dumps({**stated, **(config or {})}))
-    write_tensors(
-        directory / "adapter_model.safetensors", lora(rank, seed=seed) if tensors is None else tensors
-    )
+    write_tensors(directory / "adapter_model.safetensors", lora(rank, seed=seed) if tensors is None else tensors)
     card = AdapterCard(
         base=AdapterCardBase(model="someone/tiny", fingerprint=read_base(str(base)).fingerprint),
         prompt=prompt_format(form).fingerprint,
@@ -124,8 +122,6 @@ def make_gguf_adapter(directory: Path, base: Path, *, seed: int = 1, **changes: 
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    card = AdapterCard(
-        base=AdapterCardBase(model="smollm2-135m"), prompt=SEP.fingerprint, languages=("et-en", "ro-en")
-    )
+    card = AdapterCard(base=AdapterCardBase(model="smollm2-135m"), prompt=SEP.fingerprint, languages=("et-en", "ro-en"))
     write_card(directory, card.model_copy(update=changes))
     return directory

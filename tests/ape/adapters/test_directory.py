@@ -43,11 +43,7 @@ def read(directory: Path, base: Path, *, max_rank: int | None = None) -> object:
 def test_a_good_adapter_tells_how_it_is_to_be_asked(form: str, base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base, form=form, rank=3)
     adapter = read_adapter("mine", place, base=read_base(str(base)), max_rank=8)
-    assert (adapter.format, adapter.rank, adapter.card.prompt) == (
-        form,
-        3,
-        prompt_format(adapter.format).fingerprint,
-    )
+    assert (adapter.format, adapter.rank, adapter.card.prompt) == (form, 3, prompt_format(adapter.format).fingerprint)
     assert adapter.card.languages == ("fr-en",)
 
 
@@ -83,14 +79,8 @@ REASONS: dict[str, tuple[Spoil, str]] = {
     "card is no JSON": (lambda d: (d / "ape.json").write_text("{"), r"ape\.json can't be read"),
     "card without a base": (lambda d: (d / "ape.json").write_text('{"prompt": "sep@0123456789ab"}'), "base"),
     "card of the future": (lambda d: change_card(d, version=2), "version"),
-    "format unknown": (
-        lambda d: change_card(d, prompt="xml@0123456789ab"),
-        "not known here. There is: chat@",
-    ),
-    "format changed": (
-        lambda d: change_card(d, prompt="sep@0123456789ab"),
-        "prompts would differ from those",
-    ),
+    "format unknown": (lambda d: change_card(d, prompt="xml@0123456789ab"), "not known here. There is: chat@"),
+    "format changed": (lambda d: change_card(d, prompt="sep@0123456789ab"), "prompts would differ from those"),
     "another base": (
         lambda d: change_card(d, base={"model": "big/one", "fingerprint": "base@0000000000000000"}),
         "trained on big/one .* another model",
@@ -105,14 +95,8 @@ REASONS: dict[str, tuple[Spoil, str]] = {
     "alpha is no number": (lambda d: change_config(d, lora_alpha="nan"), "no lora_alpha"),
     "no target": (lambda d: change_config(d, target_modules=None), "no target_modules"),
     "begun by PiSSA": (lambda d: change_config(d, init_lora_weights="pissa"), "changes the base too"),
-    "configuration without an end": (
-        lambda d: (d / "adapter_config.json").write_text("[" * 100_000),
-        "is not JSON",
-    ),
-    "card with NaN": (
-        lambda d: (d / "ape.json").write_text('{"training": {"loss": NaN}}'),
-        "NaN is not a number",
-    ),
+    "configuration without an end": (lambda d: (d / "adapter_config.json").write_text("[" * 100_000), "is not JSON"),
+    "card with NaN": (lambda d: (d / "ape.json").write_text('{"training": {"loss": NaN}}'), "NaN is not a number"),
     "no rank": (lambda d: change_config(d, r=None), "states no rank"),
     "rank is text": (lambda d: change_config(d, r="2"), "states no rank"),
     "rank differs": (lambda d: change_config(d, r=4), "states rank 4, and its weights have rank 2"),
@@ -129,10 +113,7 @@ REASONS: dict[str, tuple[Spoil, str]] = {
         lambda d: change_weights(d, **{f"{FIRST}.lora_A.weight": np.full((2, 8), np.nan, np.float32)}),
         "values that are not numbers",
     ),
-    "other tensors": (
-        lambda d: change_weights(d, extra=np.ones(3, np.float32)),
-        "'extra', and should hold only LoRA",
-    ),
+    "other tensors": (lambda d: change_weights(d, extra=np.ones(3, np.float32)), "'extra', and should hold only LoRA"),
     "half a pair": (
         lambda d: write_tensors(
             d / "adapter_model.safetensors", {f"{FIRST}.lora_A.weight": np.ones((2, 8), np.float32)}

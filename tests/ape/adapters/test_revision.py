@@ -51,9 +51,7 @@ def revision(request: pytest.FixtureRequest, tmp_path: Path) -> Revision:
     ],
     ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
 )
-def test_what_decides_an_answer_is_in_it(
-    changed: dict[str, Any], *, another: bool, revision: Revision
-) -> None:
+def test_what_decides_an_answer_is_in_it(changed: dict[str, Any], *, another: bool, revision: Revision) -> None:
     assert (revision() != revision(**changed)) is another
 
 

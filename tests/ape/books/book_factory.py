@@ -61,9 +61,7 @@ def make_epub(
     return path
 
 
-def add(
-    archive: zipfile.ZipFile, name: str, data: bytes, when: When, method: int = zipfile.ZIP_DEFLATED
-) -> None:
+def add(archive: zipfile.ZipFile, name: str, data: bytes, when: When, method: int = zipfile.ZIP_DEFLATED) -> None:
     entry = zipfile.ZipInfo(name, when)
     entry.compress_type = method
     entry.external_attr = 0o644 << 16
@@ -73,9 +71,7 @@ def add(
 def body(chapter: Sequence[str]) -> str:
     blocks = []
     for number, text in enumerate(chapter):
-        if text.startswith(
-            ("<p", "<h1", "<h2", "<h3", "<div", "<ul", "<ol", "<table", "<pre", "<blockquote")
-        ):
+        if text.startswith(("<p", "<h1", "<h2", "<h3", "<div", "<ul", "<ol", "<table", "<pre", "<blockquote")):
             blocks.append(text)
         else:
             blocks.append(f"<h1>{text}</h1>" if number == 0 else f"<p>{text}</p>")
@@ -103,9 +99,7 @@ def plain(text: str) -> str:
 
 
 def package(names: Sequence[str], *, language: str, version: int, title: str) -> str:
-    items = [
-        f'<item id="c{n}" href="{name}" media-type="application/xhtml+xml"/>' for n, name in enumerate(names)
-    ]
+    items = [f'<item id="c{n}" href="{name}" media-type="application/xhtml+xml"/>' for n, name in enumerate(names)]
     items.append('<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>')
     items.append('<item id="css" href="style.css" media-type="text/css"/>')
     modified = ""

@@ -17,9 +17,7 @@ def tale(paragraphs: int, *, seed: int = 1) -> tuple[list[str], list[str]]:
 
 
 def _word(chance: random.Random, consonants: str, vowels: str) -> str:
-    return "".join(
-        chance.choice(consonants) + chance.choice(vowels) for _ in range(chance.choice((1, 2, 2, 3)))
-    )
+    return "".join(chance.choice(consonants) + chance.choice(vowels) for _ in range(chance.choice((1, 2, 2, 3))))
 
 
 def _paragraph(chance: random.Random, words: Sequence[tuple[str, str]]) -> tuple[str, str]:
@@ -29,9 +27,7 @@ def _paragraph(chance: random.Random, words: Sequence[tuple[str, str]]) -> tuple
 
 
 def _sentence(chance: random.Random, words: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    chosen = [
-        words[min(int(chance.paretovariate(0.6)), len(words)) - 1] for _ in range(chance.randint(3, 18))
-    ]
+    chosen = [words[min(int(chance.paretovariate(0.6)), len(words)) - 1] for _ in range(chance.randint(3, 18))]
     if chance.random() < 0.3:
         chosen.insert(0, (chance.choice(_NAMES),) * 2)
     if chance.random() < 0.1:

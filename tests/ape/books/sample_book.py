@@ -88,9 +88,7 @@ def tale(
     """Make chapters of paragraphs, each with a unique number."""
     chance = random.Random(seed)
     for start in range(0, paragraphs, chapter):
-        yield [
-            _paragraph(chance, number, sentences) for number in range(start, min(paragraphs, start + chapter))
-        ]
+        yield [_paragraph(chance, number, sentences) for number in range(start, min(paragraphs, start + chapter))]
 
 
 def _paragraph(chance: random.Random, number: int, sentences: tuple[int, int]) -> Told:

@@ -43,20 +43,11 @@ def aligned(source: Sequence[str], mt: Sequence[str]) -> list[Bead]:
 
 
 def links(beads: Sequence[Bead]) -> set[tuple[int, int]]:
-    return {
-        (i, j)
-        for bead in beads
-        for i in range(bead.source, bead.source_end)
-        for j in range(bead.mt, bead.mt_end)
-    }
+    return {(i, j) for bead in beads for i in range(bead.source, bead.source_end) for j in range(bead.mt, bead.mt_end)}
 
 
-def true_links(
-    source: Sequence[DisturbedParagraph], mt: Sequence[DisturbedParagraph]
-) -> set[tuple[int, int]]:
-    return {
-        (i, j) for i, ours in enumerate(source) for j, theirs in enumerate(mt) if ours.lines & theirs.lines
-    }
+def true_links(source: Sequence[DisturbedParagraph], mt: Sequence[DisturbedParagraph]) -> set[tuple[int, int]]:
+    return {(i, j) for i, ours in enumerate(source) for j, theirs in enumerate(mt) if ours.lines & theirs.lines}
 
 
 def test_a_text_and_its_translation_are_paired_one_to_one() -> None:
@@ -125,9 +116,7 @@ def test_words_learned_from_sure_pairs_make_the_rest_surer() -> None:
     after = align(PairScores(ours, theirs, taught))
     assert taught.terms is not None
     assert len(taught.terms.source) > 50
-    assert np.mean([bead.score for bead in after if bead.paired]) > np.mean(
-        [b.score for b in before if b.paired]
-    )
+    assert np.mean([bead.score for bead in after if bead.paired]) > np.mean([b.score for b in before if b.paired])
 
 
 def test_too_few_pairs_teach_nothing() -> None:

@@ -139,27 +139,16 @@ def in_a_french_file(tmp_path: Path, make: Maker) -> Path:
 
 @pytest.mark.parametrize(
     "said",
-    [
-        'lang="en"',
-        'lang="en" class="tr"',
-        'class="tl"',
-        'class="book mt"',
-        'class="text_translated"',
-        'class="en"',
-    ],
+    ['lang="en"', 'lang="en" class="tr"', 'class="tl"', 'class="book mt"', 'class="text_translated"', 'class="en"'],
 )
-def test_a_translation_before_its_source_is_known_by_what_was_added_to_the_file(
-    tmp_path: Path, said: str
-) -> None:
+def test_a_translation_before_its_source_is_known_by_what_was_added_to_the_file(tmp_path: Path, said: str) -> None:
     book = open_book(in_a_french_file(tmp_path, lambda a, b: [f"<p {said}>{b}</p>", f"<p>{a}</p>"]))
     assert (book.source_language, book.language) == ("fr", "en")
     assert pairs(book) == list(zip(FRENCH, ENGLISH, strict=True))
 
 
 def test_a_language_stated_around_a_paragraph_is_its_own(tmp_path: Path) -> None:
-    book = open_book(
-        in_a_french_file(tmp_path, lambda a, b: [f'<div lang="en"><p>{b}</p></div>', f"<p>{a}</p>"])
-    )
+    book = open_book(in_a_french_file(tmp_path, lambda a, b: [f'<div lang="en"><p>{b}</p></div>', f"<p>{a}</p>"]))
     assert (book.source_language, book.language) == ("fr", "en")
 
 
@@ -209,9 +198,7 @@ def test_a_long_stretch_without_a_translation_is_listed_as_a_whole(tmp_path: Pat
     # A quarter without a turn is too much to guess from.
     book = open_book(path, format="bilingual-epub", source_language="fr", target_language="en")
     pairing = pair_books(None, book)
-    assert [(pair.source, pair.mt) for pair in pairing.pairs()] == list(
-        zip(FRENCH * 6, ENGLISH * 6, strict=True)
-    )
+    assert [(pair.source, pair.mt) for pair in pairing.pairs()] == list(zip(FRENCH * 6, ENGLISH * 6, strict=True))
     assert pairing.unpaired_source.count == 20
     assert len({name for name, _ in pairing.unpaired_source.first}) == 20
 
@@ -241,13 +228,9 @@ def test_only_the_translation_is_written(tmp_path: Path, make: Maker, swapped: b
     path = pages(tmp_path, make, swapped=swapped)
     book = open_book(path, source_language="fr", target_language="en")
     assert written(book, lambda _: None) == path.read_bytes()
-    (tmp_path / "new.epub").write_bytes(
-        written(book, lambda _: "The new text of this paragraph is here now.")
-    )
+    (tmp_path / "new.epub").write_bytes(written(book, lambda _: "The new text of this paragraph is here now."))
     new = open_book(tmp_path / "new.epub", source_language="fr", target_language="en")
-    assert [paragraph.id for paragraph in new.paragraphs()] == [
-        paragraph.id for paragraph in book.paragraphs()
-    ]
+    assert [paragraph.id for paragraph in new.paragraphs()] == [paragraph.id for paragraph in book.paragraphs()]
     assert pairs(new) == [(source, "The new text of this paragraph is here now.") for source in FRENCH]
 
 
@@ -287,10 +270,7 @@ def test_one_that_is_said_to_be_bilingual_needs_less_evidence(tmp_path: Path) ->
     blocks = [*by_text(FRENCH[0], ENGLISH[0]), *by_text(FRENCH[2], ENGLISH[2])]
     path = make_epub(tmp_path / "a.epub", paragraphs=[blocks], language="fr")
     assert not open_book(path).bilingual
-    assert pairs(open_book(path, format="bilingual-epub")) == [
-        (FRENCH[0], ENGLISH[0]),
-        (FRENCH[2], ENGLISH[2]),
-    ]
+    assert pairs(open_book(path, format="bilingual-epub")) == [(FRENCH[0], ENGLISH[0]), (FRENCH[2], ENGLISH[2])]
     with pytest.raises(InputError, match="is not bilingual"):
         open_book(make_epub(path, paragraphs=[ENGLISH], language="en"), format="bilingual-epub")
 
@@ -301,7 +281,5 @@ def test_an_html_file_can_be_bilingual_too(tmp_path: Path) -> None:
     book = open_book(path)
     assert (book.format, book.source_language, book.language) == ("bilingual-html", "fr", "en")
     assert pairs(book) == list(zip(FRENCH, ENGLISH, strict=True))
-    assert written(book, {"#2": "New & old."}.get).decode() == path.read_text().replace(
-        ENGLISH[0], "New &amp; old."
-    )
+    assert written(book, {"#2": "New & old."}.get).decode() == path.read_text().replace(ENGLISH[0], "New &amp; old.")
     assert open_book(path, format="bilingual-html").bilingual

@@ -106,13 +106,7 @@ def test_headings_are_chapters_and_notes_come_last(path: Path) -> None:
     whole.add_paragraph("Three", style="Kapitel")
     whole.save(str(path))
     found = [(item.chapter, item.title, item.shape) for item in open_docx(path).paragraphs()]
-    assert found == [
-        (0, "One", "h1"),
-        (0, "One", "p"),
-        (1, "Two", "h2"),
-        (1, "Two", "h3"),
-        (2, "Three", "h1"),
-    ]
+    assert found == [(0, "One", "h1"), (0, "One", "p"), (1, "Two", "h2"), (1, "Two", "h3"), (2, "Three", "h1")]
     last = list(open_docx(rich(path)).paragraphs())[-1]
     assert (last.chapter, last.title) == (1, "Footnotes")
 
@@ -175,9 +169,7 @@ def test_lost_marks_are_refused(path: Path) -> None:
 @settings(max_examples=12, deadline=None)
 @given(
     runs=st.lists(
-        st.tuples(
-            st.sampled_from(["a", "b c", " ", "d ", " é", "\t", "\n", "1"]), st.booleans(), st.booleans()
-        ),
+        st.tuples(st.sampled_from(["a", "b c", " ", "d ", " é", "\t", "\n", "1"]), st.booleans(), st.booleans()),
         min_size=1,
         max_size=8,
     )
@@ -221,9 +213,7 @@ def run(text: str, look: str = "") -> str:
 BOX = (
     "<w:r><mc:AlternateContent><mc:Choice><w:drawing><wps:txbx>{0}</wps:txbx></w:drawing></mc:Choice>"
     "<mc:Fallback><w:pict><v:textbox>{0}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>"
-).format(
-    f"<w:txbxContent><w:p>{run('In a ')}{run('box &amp;c.')}</w:p><w:p>{run('Two')}</w:p></w:txbxContent>"
-)
+).format(f"<w:txbxContent><w:p>{run('In a ')}{run('box &amp;c.')}</w:p><w:p>{run('Two')}</w:p></w:txbxContent>")
 
 
 @pytest.mark.parametrize("beside", ["", run("Beside it.")])
@@ -284,15 +274,7 @@ def test_the_words_of_a_content_control_are_shown_to_the_model(path: Path) -> No
 
 
 SNIPPETS = [
-    *[
-        run("a"),
-        run("b c "),
-        run(" "),
-        run("d", "<w:i/>"),
-        run(" e", "<w:i/>"),
-        run("f ", "<w:b/>"),
-        run("&lt;&amp;"),
-    ],
+    *[run("a"), run("b c "), run(" "), run("d", "<w:i/>"), run(" e", "<w:i/>"), run("f ", "<w:b/>"), run("&lt;&amp;")],
     *[
         run("g", '<w:lang w:val="fr"/>'),
         "<w:r><w:tab/></w:r>",
@@ -300,12 +282,7 @@ SNIPPETS = [
     ],
     f'<w:hyperlink r:id="r1">{run("j", "<w:u/>")}{run(" k")}</w:hyperlink>',
     f'<w:hyperlink r:id="r2">{run("l", "<w:u/>")}</w:hyperlink>',
-    *[
-        '<w:hyperlink r:id="r3"/>',
-        '<w:bookmarkStart w:id="1"/>',
-        '<w:proofErr w:type="gramStart"/>',
-        "<!-- note -->",
-    ],
+    *['<w:hyperlink r:id="r3"/>', '<w:bookmarkStart w:id="1"/>', '<w:proofErr w:type="gramStart"/>', "<!-- note -->"],
     f'<w:r><w:fldChar w:fldCharType="begin"/></w:r>{run("m")}<w:r><w:fldChar w:fldCharType="end"/></w:r>',
     *[
         "<m:oMath><m:t>x</m:t></m:oMath>",
@@ -320,9 +297,7 @@ SNIPPETS = [
 
 @settings(max_examples=150, deadline=None)
 @given(snippets=st.lists(st.sampled_from(SNIPPETS), min_size=1, max_size=9))
-def test_any_paragraph_takes_its_text_again(
-    tmp_path_factory: pytest.TempPathFactory, snippets: list[str]
-) -> None:
+def test_any_paragraph_takes_its_text_again(tmp_path_factory: pytest.TempPathFactory, snippets: list[str]) -> None:
     path = tmp_path_factory.getbasetemp() / "snippets.docx"
     body = f"<w:p><w:pPr><w:jc/></w:pPr>{''.join(snippets)}</w:p>"
     document = f'<w:document xmlns:w="{W}" xmlns:r="{R}" xmlns:m="m"><w:body>{body}</w:body></w:document>'

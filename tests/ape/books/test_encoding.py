@@ -59,18 +59,10 @@ def test_a_byte_order_mark_decides(tmp_path: Path, bom: bytes, name: str) -> Non
         (TURKISH, "cp1254", "cp1254"),
         (RUSSIAN, "cp1251", "cp1251"),
         (RUSSIAN, "koi8-r", "koi8_r"),
-        (
-            RUSSIAN.replace("\n", "\tAt night it rained, and the old man sat at the window.\n"),
-            "cp1251",
-            "cp1251",
-        ),
+        (RUSSIAN.replace("\n", "\tAt night it rained, and the old man sat at the window.\n"), "cp1251", "cp1251"),
         (CHINESE, "gb2312", "gb18030"),
         (CHINESE, "gbk", "gb18030"),
-        (
-            CHINESE.replace("\n", "\tAt night it rained, and the old man sat at the window.\n"),
-            "gbk",
-            "gb18030",
-        ),
+        (CHINESE.replace("\n", "\tAt night it rained, and the old man sat at the window.\n"), "gbk", "gb18030"),
         (JAPANESE, "shift_jis", "cp932"),
         ("plain words\n", "ascii", "utf-8"),
         ("", "ascii", "utf-8"),
@@ -108,9 +100,7 @@ def test_an_unknown_encoding_is_a_clear_sentence(tmp_path: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["latin-1", "gb18030", "utf-8", "utf-8-sig", "utf-16"])
-def test_a_file_that_shows_its_encoding_is_left_alone_by_a_name_for_the_other(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_file_that_shows_its_encoding_is_left_alone_by_a_name_for_the_other(tmp_path: Path, name: str) -> None:
     marked = file_of(tmp_path / "a.txt", codecs.BOM_UTF8 + FRENCH.encode())
     assert find_encoding(marked, encoding=name) == Encoding("utf-8", codecs.BOM_UTF8)
     assert find_encoding(file_of(tmp_path / "b.txt", FRENCH.encode()), encoding=name) == Encoding("utf-8")

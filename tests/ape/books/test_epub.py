@@ -19,16 +19,8 @@ from ape.errors import InputError
 from tests.ape.books.book_factory import make_epub, page
 
 CHAPTERS = [
-    [
-        "The Harbour",
-        "It&#8217;s <i>late</i>&#160;&amp; dark<br/>here.",
-        "<p class='x'>\n   Two\n   lines.</p>",
-    ],
-    [
-        "<h2>Night <em>falls</em></h2>",
-        "<ul><li>One</li><li>Two <b>three</b> four</li></ul>",
-        "<i>All of it.</i>",
-    ],
+    ["The Harbour", "It&#8217;s <i>late</i>&#160;&amp; dark<br/>here.", "<p class='x'>\n   Two\n   lines.</p>"],
+    ["<h2>Night <em>falls</em></h2>", "<ul><li>One</li><li>Two <b>three</b> four</li></ul>", "<i>All of it.</i>"],
     ["<p>No heading here.</p>", "<blockquote><p>Quoted.</p></blockquote>", "<pre>kept as\n  is</pre>"],
 ]
 
@@ -81,9 +73,7 @@ def test_paragraphs_come_in_the_order_of_the_spine(tmp_path: Path, version: int)
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_an_unedited_book_is_the_same_file(tmp_path: Path, version: int, newline: str) -> None:
-    path = make_epub(
-        tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", version=version, newline=newline
-    )
+    path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", version=version, newline=newline)
     book = open_book(path)
     assert written(book) == path.read_bytes()
     same = {paragraph.id: paragraph.text for paragraph in book.paragraphs()}
@@ -121,15 +111,7 @@ def test_what_was_written_says_how_many(tmp_path: Path) -> None:
     assert (result.paragraphs, result.replaced) == (10, 1)
 
 
-PIECES = [
-    "word ",
-    "<i>so</i> ",
-    "<br/>",
-    "&#8212;",
-    "<b>a <i>b</i></b>",
-    "&amp; ",
-    "<ruby>a<rt>b</rt></ruby>",
-]
+PIECES = ["word ", "<i>so</i> ", "<br/>", "&#8212;", "<b>a <i>b</i></b>", "&amp; ", "<ruby>a<rt>b</rt></ruby>"]
 INLINE = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)
 BOOKS = st.lists(st.lists(INLINE, min_size=1, max_size=4), min_size=1, max_size=3)
 
@@ -175,10 +157,7 @@ def test_documents_may_have_other_encodings(tmp_path: Path, encoding: str) -> No
     declared = encoding.removesuffix("-sig")
     whole = page(f"<p>{text} x</p>", language="fr").replace("UTF-8", declared, 1)
     path = make_epub(
-        tmp_path / "a.epub",
-        paragraphs=[["x"]],
-        language="fr",
-        documents={"ch01.xhtml": whole.encode(encoding)},
+        tmp_path / "a.epub", paragraphs=[["x"]], language="fr", documents={"ch01.xhtml": whole.encode(encoding)}
     )
     book = open_book(path)
     assert [p.text for p in book.paragraphs()] == [f"{text} x"]
@@ -212,32 +191,15 @@ def test_a_book_without_the_ending_of_its_name_is_known(tmp_path: Path) -> None:
     [
         ("META-INF/container.xml", "OEBPS/content.opf", "nowhere.opf", "package file of .* is missing"),
         ("OEBPS/content.opf", 'idref="c1"', 'idref="c99"', "its spine names 'c99'"),
-        (
-            "OEBPS/content.opf",
-            'href="ch02.xhtml"',
-            'href="lost.xhtml"',
-            "OEBPS/lost.xhtml', which is not",
-        ),
-        (
-            "OEBPS/content.opf",
-            'href="ch02.xhtml"',
-            'href="../../../etc/passwd"',
-            "which is not in the archive",
-        ),
+        ("OEBPS/content.opf", 'href="ch02.xhtml"', 'href="lost.xhtml"', "OEBPS/lost.xhtml', which is not"),
+        ("OEBPS/content.opf", 'href="ch02.xhtml"', 'href="../../../etc/passwd"', "which is not in the archive"),
         ("OEBPS/content.opf", "itemref", "nothing", "its spine is empty"),
         ("OEBPS/content.opf", "application/xhtml+xml", "image/png", "no text in its spine"),
         ("OEBPS/content.opf", "</package>", "", "not well-formed"),
-        (
-            "OEBPS/content.opf",
-            "<package",
-            '<!DOCTYPE p [<!ENTITY a "b">]><package',
-            "declares the XML entity",
-        ),
+        ("OEBPS/content.opf", "<package", '<!DOCTYPE p [<!ENTITY a "b">]><package', "declares the XML entity"),
     ],
 )
-def test_a_broken_book_is_refused_with_a_sentence(
-    tmp_path: Path, name: str, old: str, new: str, sentence: str
-) -> None:
+def test_a_broken_book_is_refused_with_a_sentence(tmp_path: Path, name: str, old: str, new: str, sentence: str) -> None:
     path = changed(make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en"), name, old, new)
     with pytest.raises(InputError, match=sentence):
         open_book(path)
@@ -251,9 +213,7 @@ def test_a_document_that_declares_entities_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_zip_that_is_not_a_book_is_refused(tmp_path: Path) -> None:
-    path = rebuilt(
-        make_epub(tmp_path / "a.epub", paragraphs=[["x"]], language="en"), {"META-INF/container.xml": None}
-    )
+    path = rebuilt(make_epub(tmp_path / "a.epub", paragraphs=[["x"]], language="en"), {"META-INF/container.xml": None})
     with pytest.raises(InputError, match="not an EPUB"):
         open_book(path)
     path.write_bytes(b"this is not a zip")
@@ -281,9 +241,7 @@ def epubcheck(path: Path) -> str:
         pytest.skip("epubcheck is not installed (Debian: apt install epubcheck)")
     # Compiling less and collecting simply halves the time of so short a run.
     flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-    done = subprocess.run(
-        ["java", *flags, "-jar", str(jar), str(path)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["java", *flags, "-jar", str(jar), str(path)], capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
 
 

@@ -157,9 +157,7 @@ def test_other_encodings_are_taken_from_the_file(made: Made, encoding: str) -> N
     book = open_book(path)
     assert texts(book) == [text]
     assert written(book) == path.read_bytes()
-    assert text.encode(encoding) + "。".encode(encoding, "xmlcharrefreplace") in written(
-        book, {"#1": text + "。"}
-    )
+    assert text.encode(encoding) + "。".encode(encoding, "xmlcharrefreplace") in written(book, {"#1": text + "。"})
 
 
 def test_a_wrong_charset_is_not_believed(made: Made) -> None:

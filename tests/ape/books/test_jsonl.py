@@ -56,9 +56,7 @@ def test_a_line_of_json_is_a_pair(path: Path) -> None:
 
 def test_only_the_string_changes(path: Path) -> None:
     new = written(jsonl(path, ODD), {"line1": 'She said “no”.\n"', "7~2": "Never."}).decode()
-    assert new == ODD.replace('"He said \\"no\\".\\u00e9"', '"She said “no”.\\n\\""').replace(
-        '"No."', '"Never."'
-    )
+    assert new == ODD.replace('"He said \\"no\\".\\u00e9"', '"She said “no”.\\n\\""').replace('"No."', '"Never."')
 
 
 def test_a_line_in_ascii_stays_in_ascii(path: Path) -> None:
@@ -80,12 +78,7 @@ def test_fields_have_several_names(path: Path, keys: tuple[str, str]) -> None:
 
 
 def test_what_is_missing_is_skipped_with_the_reason(path: Path) -> None:
-    lines = [
-        {"source": "a", "mt": "b"},
-        {"source": "a"},
-        {"source": "a", "mt": None},
-        {"source": " ", "mt": "b"},
-    ]
+    lines = [{"source": "a", "mt": "b"}, {"source": "a"}, {"source": "a", "mt": None}, {"source": " ", "mt": "b"}]
     book = jsonl(path, "\n".join(map(json.dumps, lines)))
     assert [item.skip for item in book.paragraphs()] == [
         "",

@@ -134,38 +134,14 @@ def test_an_unedited_file_is_byte_identical(path: Path, end: str, encoding: str,
 
 
 PIECES = [
-    *[
-        "word",
-        " ",
-        "\n",
-        "\n\n",
-        "*",
-        "**",
-        "_",
-        "`",
-        "[",
-        "](x)",
-        "> ",
-        "- ",
-        "1. ",
-        "#",
-        "# ",
-        "|",
-        "---",
-        "==",
-    ],
+    *["word", " ", "\n", "\n\n", "*", "**", "_", "`", "[", "](x)", "> ", "- ", "1. ", "#", "# ", "|", "---", "=="],
     *["\n: ", "\n:::", "\n$$", "$$\n", "\n| ", "\n\n| "],
     *["\n\n```\n", "<b>", "</b>", "![", "\\", "&amp;", "  \n", "    ", "\t", "~~", "[^1]", "[^1]: ", "长"],
 ]
 
 
 @settings(max_examples=150)
-@given(
-    parts=st.lists(
-        st.sampled_from(PIECES),
-        max_size=30,
-    )
-)
+@given(parts=st.lists(st.sampled_from(PIECES), max_size=30))
 def test_any_file_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
     text = "".join(parts)
     a_book = book(tmp_path_factory.getbasetemp() / "any.md", text)
@@ -177,9 +153,7 @@ def test_any_file_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFacto
             again = written(a_book, {item.id: item.text + " end"})
             others = list(book(a_book.path.with_name("again.md"), again).paragraphs())
             assert len(others) == len(found)
-            assert [one.text for one in others if one.id != item.id] == [
-                one.text for one in found if one.id != item.id
-            ]
+            assert [one.text for one in others if one.id != item.id] == [one.text for one in found if one.id != item.id]
 
 
 @pytest.mark.parametrize(
@@ -207,9 +181,7 @@ def test_any_file_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFacto
         ("Text.[^1]", "New text.", "New text.[^1]"),
     ],
 )
-def test_a_new_text_is_spelled_so_that_it_says_what_it_should(
-    path: Path, old: str, new: str, result: str
-) -> None:
+def test_a_new_text_is_spelled_so_that_it_says_what_it_should(path: Path, old: str, new: str, result: str) -> None:
     assert edited(path, old + "\n", new) == result + "\n"
 
 
@@ -236,11 +208,7 @@ def test_wrapped_paragraphs_are_wrapped_again_behind_their_quote_marks(path: Pat
     ("old", "new", "result"),
     [
         # A line stays a line, however long.
-        (
-            "- One item",
-            "One item that is much longer than it was",
-            "- One item that is much longer than it was",
-        ),
+        ("- One item", "One item that is much longer than it was", "- One item that is much longer than it was"),
         # One sentence a line.
         ("He went.\nShe stayed.", "So he went away. And she stayed.", "So he went away.\nAnd she stayed."),
         ("> He went.\n> It rained.", "He did go. It rained.", "> He did go.\n> It rained."),
@@ -256,9 +224,7 @@ def test_wrapped_paragraphs_are_wrapped_again_behind_their_quote_marks(path: Pat
         ("他走了。\n她留下。", "他走开了。她留下。", "他走开了。\n她留下。"),
     ],
 )
-def test_line_ends_that_are_no_wrapping_stay_at_their_words(
-    path: Path, old: str, new: str, result: str
-) -> None:
+def test_line_ends_that_are_no_wrapping_stay_at_their_words(path: Path, old: str, new: str, result: str) -> None:
     assert edited(path, old + "\n", new) == result + "\n"
 
 
@@ -312,12 +278,7 @@ def test_blocks_of_pandoc_keep_their_signs_and_lines(path: Path) -> None:
         *["Where", "is true.", "\\newpage"],
     ]
     assert [item.id for item in found if item.skip] == ["p11"]
-    changes = [
-        ("calm", "quite calm"),
-        ("A note", "The note"),
-        ("An item", "One item"),
-        ("a river", "the river"),
-    ]
+    changes = [("calm", "quite calm"), ("A note", "The note"), ("An item", "One item"), ("a river", "the river")]
     changes += [("late", "very late"), ("sticks", "long sticks"), ("is true", "is wrong")]
     for old, new in changes:
         item = next(item for item in found if old in item.text)
@@ -332,9 +293,7 @@ def test_a_text_that_looks_like_a_block_of_pandoc_is_escaped(path: Path, new: st
 
 def test_a_colon_that_begins_a_line_of_a_wrapped_text_is_no_definition(path: Path) -> None:
     a_book = book(path, "Il ouvrit la porte\net il dit une chose\n: la mer est calme.\n")
-    assert [item.text for item in a_book.paragraphs()] == [
-        "Il ouvrit la porte et il dit une chose : la mer est calme."
-    ]
+    assert [item.text for item in a_book.paragraphs()] == ["Il ouvrit la porte et il dit une chose : la mer est calme."]
 
 
 def test_a_dash_by_itself_at_the_end_of_a_line_is_followed_by_a_space(path: Path) -> None:

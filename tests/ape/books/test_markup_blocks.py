@@ -58,9 +58,7 @@ def pieces(data: bytes, *, soup: bool = False, rules: MarkupRules | None = None)
 
 
 def blocks(text: str, *, soup: bool = False, rules: MarkupRules | None = None) -> list[MarkupBlock]:
-    return [
-        piece for piece in pieces(text.encode(), soup=soup, rules=rules) if isinstance(piece, MarkupBlock)
-    ]
+    return [piece for piece in pieces(text.encode(), soup=soup, rules=rules) if isinstance(piece, MarkupBlock)]
 
 
 def texts(text: str, *, soup: bool = False) -> list[str]:
@@ -132,9 +130,7 @@ def test_a_text_with_something_like_our_marks_is_skipped() -> None:
 
 
 def test_an_edit_keeps_tags_references_and_line_breaks_around_it() -> None:
-    (block,) = blocks(
-        "<p>\n  Hello <i\nid='a'>you</i>, it&#8217;s\r\n  me<br />.<sup><a href='#n'>1</a></sup> </p>"
-    )
+    (block,) = blocks("<p>\n  Hello <i\nid='a'>you</i>, it&#8217;s\r\n  me<br />.<sup><a href='#n'>1</a></sup> </p>")
     assert block.encode("Hello ⟦1⟧thou⟦/1⟧, it’s\u00a0& me⟦2/⟧.").decode() == (
         "\n  Hello <i\nid='a'>thou</i>, it&#8217;s\u00a0&amp; me<br />.<sup><a href='#n'>1</a></sup> "
     )
@@ -168,9 +164,7 @@ def test_an_edited_literal_section_is_escaped() -> None:
     assert block.encode("a < d c") == b"a &lt; d c"
 
 
-@pytest.mark.parametrize(
-    "encoding", ["iso-8859-1", "windows-1252", "utf-16", "utf-8", "utf-8-sig", "us-ascii"]
-)
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "windows-1252", "utf-16", "utf-8", "utf-8-sig", "us-ascii"])
 def test_new_text_is_in_the_encoding_of_the_file(encoding: str) -> None:
     declared = encoding.removesuffix("-sig")
     text = f'<?xml version="1.0" encoding="{declared}"?>\r\n<p>cafe <i>x</i>\r\n y</p>'
@@ -231,9 +225,7 @@ def test_an_endless_tag_is_refused() -> None:
         pieces(b"<p><!--" + b"x" * (9 << 20))
 
 
-@pytest.mark.parametrize(
-    "sign", ["<a", "<!--", "<!", "<a b='", '<a b="', "<b>", "&", "</", "<a <", "<a =", "<p><i>"]
-)
+@pytest.mark.parametrize("sign", ["<a", "<!--", "<!", "<a b='", '<a b="', "<b>", "&", "</", "<a <", "<a =", "<p><i>"])
 def test_no_soup_takes_more_than_its_length(sign: str) -> None:
     started = time.process_time()
     assert raw(pieces((sign * 5_000).encode(), soup=True)) == (sign * 5_000).encode()
@@ -267,15 +259,11 @@ PARAGRAPHS = st.lists(INLINE, min_size=1, max_size=5).map("".join)
 BLOCKS = st.recursive(
     PARAGRAPHS.map(lambda inside: f"<p>{inside}</p>"),
     lambda inner: st.builds(
-        lambda text, parts: f"<div>{text}{''.join(parts)}{text}</div>",
-        PARAGRAPHS,
-        st.lists(inner, max_size=3),
+        lambda text, parts: f"<div>{text}{''.join(parts)}{text}</div>", PARAGRAPHS, st.lists(inner, max_size=3)
     ),
     max_leaves=5,
 )
-PAGES = st.lists(BLOCKS, min_size=1, max_size=4).map(
-    lambda parts: f"<html><body>{''.join(parts)}</body></html>"
-)
+PAGES = st.lists(BLOCKS, min_size=1, max_size=4).map(lambda parts: f"<html><body>{''.join(parts)}</body></html>")
 
 
 @pytest.mark.parametrize("soup", [False, True])
@@ -293,9 +281,7 @@ def test_pieces_joined_are_the_file_and_each_text_put_back_is_itself(soup: bool,
 @pytest.mark.parametrize("soup", [False, True])
 @settings(max_examples=30, deadline=None)
 @given(page=PAGES, data=st.data())
-def test_an_edit_changes_only_its_own_block_and_reads_back(
-    soup: bool, page: str, data: st.DataObject
-) -> None:
+def test_an_edit_changes_only_its_own_block_and_reads_back(soup: bool, page: str, data: st.DataObject) -> None:
     found = pieces(page.encode(), soup=soup)
     places = [number for number, piece in enumerate(found) if isinstance(piece, MarkupBlock)]
     if not places:
@@ -319,10 +305,7 @@ def edited(text: str, data: st.DataObject) -> str:
     """The text with other words between its marks."""
     words = st.text("xyz’é ", min_size=1, max_size=6).map(lambda word: f"w{word}w")
     parts = re.split(r"(⟦/?\d+/?⟧)", text)
-    kept = [
-        part if part.startswith("⟦") and find_marks(part) else data.draw(words | st.just(part))
-        for part in parts
-    ]
+    kept = [part if part.startswith("⟦") and find_marks(part) else data.draw(words | st.just(part)) for part in parts]
     return "".join(["w", *kept, "w"]) if strip_marks("".join(kept)).strip() != text else text
 
 
@@ -339,7 +322,5 @@ def test_a_word_at_the_end_leaves_all_other_bytes(page: str) -> None:
 def test_a_file_read_in_small_steps_is_the_same(page: str, head: int, step: int) -> None:
     tokens = read_xml(Dribble(page.encode(), head=head, step=step), name="a.xhtml")
     assert [p.text for p in split_blocks(tokens, HtmlRules()) if isinstance(p, MarkupBlock)] == texts(page)
-    soup = list(
-        split_blocks(read_html_tokens(Dribble(page.encode(), head=head, step=step), "utf-8"), HtmlRules())
-    )
+    soup = list(split_blocks(read_html_tokens(Dribble(page.encode(), head=head, step=step), "utf-8"), HtmlRules()))
     assert raw(soup) == page.encode()

@@ -99,9 +99,7 @@ def test_many_paragraphs_left_out_are_counted_and_some_of_them_shown() -> None:
 @given(seed=st.integers(0, 10**6), rate=st.sampled_from([0.0, 0.1, 0.2]), blanks=st.integers(0, 3))
 def test_all_mt_paragraphs_come_once_and_in_order(seed: int, rate: float, blanks: int) -> None:
     chance = random.Random(seed)
-    source, mt = (
-        [line.text for line in disturb(side, chance=chance, rate=rate)] for side in tale(15, seed=seed)
-    )
+    source, mt = ([line.text for line in disturb(side, chance=chance, rate=rate)] for side in tale(15, seed=seed))
     for side in (source, mt):
         for _ in range(blanks):
             side.insert(chance.randint(0, len(side)), chance.choice(["", "  ", "⟦1/⟧"]))
@@ -205,9 +203,7 @@ def test_chapters_that_changed_places_get_no_wrong_source() -> None:
 
 
 def test_marks_of_the_source_stay_where_the_mt_has_the_same() -> None:
-    found = pairs(
-        [f"⟦1⟧{FRENCH[0]}⟦/1⟧", f"⟦1⟧{FRENCH[1]}⟦/1⟧", *FRENCH[2:]], [f"⟦1⟧{ENGLISH[0]}⟦/1⟧", *ENGLISH[1:]]
-    )
+    found = pairs([f"⟦1⟧{FRENCH[0]}⟦/1⟧", f"⟦1⟧{FRENCH[1]}⟦/1⟧", *FRENCH[2:]], [f"⟦1⟧{ENGLISH[0]}⟦/1⟧", *ENGLISH[1:]])
     assert found[0].source == f"⟦1⟧{FRENCH[0]}⟦/1⟧"
     assert found[1].source == FRENCH[1]
 
@@ -222,13 +218,9 @@ def test_a_text_is_divided_by_what_its_parts_say() -> None:
 
 
 def test_a_single_sentence_is_divided_at_a_clause() -> None:
-    source = (
-        "Il ferma la porte à double tour, descendit les marches de pierre; puis il disparut dans la nuit."
-    )
+    source = "Il ferma la porte à double tour, descendit les marches de pierre; puis il disparut dans la nuit."
     parts = divide_source(
-        source,
-        ["He locked the door twice, went down the stone steps.", "Then he vanished in the night."],
-        PairModel(),
+        source, ["He locked the door twice, went down the stone steps.", "Then he vanished in the night."], PairModel()
     )
     assert [text for text, _ in parts] == [source[:65], source[66:]]
 
@@ -287,12 +279,7 @@ def as_xliff(sides: Sides) -> str:
 
 @pytest.mark.parametrize(
     ("name", "written", "expected"),
-    [
-        ("a.jsonl", as_jsonl, "line3"),
-        ("a.tsv", as_tsv, "line4"),
-        ("a.tmx", as_tmx, "tu3"),
-        ("a.xlf", as_xliff, "2"),
-    ],
+    [("a.jsonl", as_jsonl, "line3"), ("a.tsv", as_tsv, "line4"), ("a.tmx", as_tmx, "tu3"), ("a.xlf", as_xliff, "2")],
 )
 def test_a_unit_without_a_translation_is_source_without_mt(
     tmp_path: Path, name: str, written: Callable[[Sides], str], expected: str
@@ -339,9 +326,7 @@ def test_an_empty_mt_is_refused(texts: list[str]) -> None:
 def test_two_different_books_are_refused() -> None:
     source, _ = tale(80, seed=1)
     _, mt = tale(80, seed=2)
-    with pytest.raises(
-        InputError, match=r"Only \d+% of mt could be paired with source: these may be different books"
-    ):
+    with pytest.raises(InputError, match=r"Only \d+% of mt could be paired with source: these may be different books"):
         pair_books(make_memory_book("source", source), make_memory_book("mt", mt))
 
 
@@ -349,9 +334,9 @@ def test_two_different_books_are_refused() -> None:
 
 
 def test_languages_are_heard_in_the_text() -> None:
-    assert check_languages(
-        make_memory_book("source", FRENCH), make_memory_book("mt", ENGLISH)
-    ) == BookLanguages("fr", "en")
+    assert check_languages(make_memory_book("source", FRENCH), make_memory_book("mt", ENGLISH)) == BookLanguages(
+        "fr", "en"
+    )
 
 
 def test_the_text_goes_before_the_tag_of_the_file() -> None:
@@ -361,10 +346,7 @@ def test_the_text_goes_before_the_tag_of_the_file() -> None:
 
 def test_what_is_stated_is_used_and_what_seems_odd_is_said() -> None:
     found = check_languages(
-        make_memory_book("s", FRENCH),
-        make_memory_book("mt", ENGLISH),
-        source_language="oc",
-        target_language="en",
+        make_memory_book("s", FRENCH), make_memory_book("mt", ENGLISH), source_language="oc", target_language="en"
     )
     assert (found.source, found.target) == ("oc", "en")
     assert found.notes[0].startswith("s should be in oc but looks like French.")
@@ -403,9 +385,7 @@ def test_a_text_too_short_to_tell_is_taken_at_its_word_or_asked_about() -> None:
 def test_a_file_without_text_is_named() -> None:
     for stated in (None, "en"):
         with pytest.raises(InputError, match=r"^mt has no text"):
-            check_languages(
-                make_memory_book("s", FRENCH), make_memory_book("mt", ["", " "]), target_language=stated
-            )
+            check_languages(make_memory_book("s", FRENCH), make_memory_book("mt", ["", " "]), target_language=stated)
     with pytest.raises(InputError, match=r"^s has no text"):
         check_languages(make_memory_book("s", []), make_memory_book("mt", ENGLISH))
 

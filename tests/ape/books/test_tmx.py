@@ -68,9 +68,7 @@ def test_units_are_pairs_with_their_inline_codes_as_marks(path: Path) -> None:
 def test_only_the_target_segment_changes(path: Path) -> None:
     a_book = book(path)
     new = written(a_book, {"a1": "It is raining, ⟦1⟧once more⟦/1⟧ & <more>.", "tu4": "never"}).decode()
-    changed = [
-        (old, now) for old, now in zip(SAMPLE.splitlines(), new.splitlines(), strict=True) if old != now
-    ]
+    changed = [(old, now) for old, now in zip(SAMPLE.splitlines(), new.splitlines(), strict=True) if old != now]
     assert changed == [
         (
             '      <tuv xml:lang="en-GB"><seg>It rains <bpt i="1">&lt;i></bpt>again<ept i="1">&lt;/i></ept> &amp; '
@@ -103,8 +101,7 @@ def test_a_cdata_section_is_spelled_out_where_it_is_edited(path: Path) -> None:
     new = written(a_book, {"a1~2": "Sea & sky,⟦1/⟧ calm."}).decode()
     assert '<seg>Sea &amp; sky,<ph x="1">{0}</ph> calm.</seg>' in new
     a_book = book(
-        path,
-        SAMPLE.replace("<seg>Nothing.</seg>", "<seg><![CDATA[a < b]]></seg>").replace("<seg>12", "<seg>x"),
+        path, SAMPLE.replace("<seg>Nothing.</seg>", "<seg><![CDATA[a < b]]></seg>").replace("<seg>12", "<seg>x")
     )
     assert b"<![CDATA[a < b]]>" in written(a_book, {"tu5": "y"})
     path.write_bytes(SAMPLE.replace("is calm.", "<![CDATA[is & was]]>").encode())
@@ -151,9 +148,7 @@ THREE = SAMPLE.replace('<tuv xml:lang="en-GB"><seg/></tuv>', '<tuv xml:lang="de"
 def test_more_than_two_languages_are_asked_for(path: Path) -> None:
     with pytest.raises(InputError, match=r"fr, en-GB, de.*target_language"):
         book(path, THREE)
-    assert [item.text for item in book(path, THREE, target_language="de").paragraphs() if item.text] == [
-        "Nichts."
-    ]
+    assert [item.text for item in book(path, THREE, target_language="de").paragraphs() if item.text] == ["Nichts."]
 
 
 def test_languages_may_be_named_without_their_country(path: Path) -> None:

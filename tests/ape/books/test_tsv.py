@@ -67,12 +67,7 @@ def test_quotes_of_dialogue_are_no_quoting(path: Path) -> None:
 
 
 def test_a_quoted_table_is_read_as_one(path: Path) -> None:
-    rows = [
-        ["source", "mt"],
-        ['"Oui," dit-il.', '"Yes," he\tsaid.\nAgain.'],
-        ["Non.", "No."],
-        ["Si.", "Yes."],
-    ]
+    rows = [["source", "mt"], ['"Oui," dit-il.', '"Yes," he\tsaid.\nAgain.'], ["Non.", "No."], ["Si.", "Yes."]]
     held = io.StringIO()
     csv.writer(held, delimiter="\t", lineterminator="\r\n").writerows(rows)
     book = tsv(path, held.getvalue())

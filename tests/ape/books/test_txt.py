@@ -99,9 +99,7 @@ def test_a_long_first_word_does_not_join_a_paragraph_to_the_one_before(tmp_path:
 
 
 WORD = st.text("abcdefgh", min_size=1, max_size=14)
-SENTENCES = st.lists(
-    WORD | st.sampled_from(["so—", "—", "« ah\u00a0! »", "汉字", "well-", "12\u00a0000"]), min_size=1
-)
+SENTENCES = st.lists(WORD | st.sampled_from(["so—", "—", "« ah\u00a0! »", "汉字", "well-", "12\u00a0000"]), min_size=1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -111,9 +109,7 @@ def test_what_is_written_where_short_lines_end_paragraphs_is_read_again(
 ) -> None:
     folder = tmp_path_factory.mktemp("short")
     a_book = book(folder / "a.txt", "\n".join(hard_wrapped(ragged(60))))
-    expected = {f"p{n}": text for n, text in enumerate(ragged(60), 1)} | {
-        f"p{n}": f"So {t}." for n, t in new.items()
-    }
+    expected = {f"p{n}": text for n, text in enumerate(ragged(60), 1)} | {f"p{n}": f"So {t}." for n, t in new.items()}
     again = book(folder / "b.txt", written(a_book, expected).decode())
     assert again.layout.separator is ParagraphBreak.SHORT
     assert {paragraph.id: paragraph.text for paragraph in again.paragraphs()} == expected
@@ -122,18 +118,13 @@ def test_what_is_written_where_short_lines_end_paragraphs_is_read_again(
 def test_verse_keeps_its_lines(tmp_path: Path) -> None:
     stanzas = ["The rain came down\n  on roof and stone,", "And no one knew\nwhy she had gone\nalone."] * 2
     a_book = book(tmp_path / "a.txt", "\n\n".join(stanzas))
-    assert texts(a_book)[:2] == [
-        "The rain came down\non roof and stone,",
-        "And no one knew\nwhy she had gone\nalone.",
-    ]
+    assert texts(a_book)[:2] == ["The rain came down\non roof and stone,", "And no one knew\nwhy she had gone\nalone."]
     new = written(a_book, {"p1": "The rain fell\non roof and on stone,"})
     assert new == "\n\n".join(["The rain fell\n  on roof and on stone,", *stanzas[1:]]).encode()
 
 
 def test_chinese_lines_are_joined_without_spaces_and_wrapped_again(tmp_path: Path) -> None:
-    text = (
-        "夜里下起了雨老人坐在窗前听着屋檐的水声他想起了很久以前的一个朋友那时他们都还年轻住在河边的小镇上。"
-    )
+    text = "夜里下起了雨老人坐在窗前听着屋檐的水声他想起了很久以前的一个朋友那时他们都还年轻住在河边的小镇上。"
     lines = "\n".join(text[at : at + 20] for at in range(0, len(text), 20))
     a_book = book(tmp_path / "a.txt", "\n\n".join([lines] * 6))
     assert texts(a_book) == [text] * 6
@@ -172,11 +163,7 @@ def test_an_unedited_file_is_byte_identical(tmp_path: Path, end: str, encoding: 
 
 
 @settings(max_examples=60)
-@given(
-    parts=st.lists(
-        st.sampled_from(["word", " ", "  ", "\n", "\r\n", "\r", "\t", "长", "é.", "\x0c", "XII", "-"])
-    )
-)
+@given(parts=st.lists(st.sampled_from(["word", " ", "  ", "\n", "\r\n", "\r", "\t", "长", "é.", "\x0c", "XII", "-"])))
 def test_any_text_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
     a_book = book(tmp_path_factory.getbasetemp() / "any.txt", "".join(parts))
     assert written(a_book) == "".join(parts).encode()
@@ -212,25 +199,8 @@ def test_a_heading_at_the_very_beginning_is_chapter_zero(tmp_path: Path) -> None
     "line",
     [
         *["Chapter 1", "CHAPTER IV.", "Chapter Four: The Storm", "CHAPTER TWENTY-TWO", "Chapter the First"],
-        *[
-            "Chapitre premier",
-            "CHAPITRE III — La mer",
-            "Kapitel 7",
-            "Erstes Kapitel",
-            "Capítulo primero",
-            "Глава 12",
-        ],
-        *[
-            "Глава вторая",
-            "第三章",
-            "第十二回 风雪夜归人",
-            "第3話",
-            "XII",
-            "XIV.",
-            "3",
-            "— 4 —",
-            "제3장",
-        ],
+        *["Chapitre premier", "CHAPITRE III — La mer", "Kapitel 7", "Erstes Kapitel", "Capítulo primero", "Глава 12"],
+        *["Глава вторая", "第三章", "第十二回 风雪夜归人", "第3話", "XII", "XIV.", "3", "— 4 —", "제3장"],
         *[
             "Prologue",
             "EPILOGUE",
@@ -252,14 +222,7 @@ def test_headings_are_known_by_their_words(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *[
-            "Part of him wanted to stay.",
-            "Chapter and verse were quoted.",
-            "I",
-            "CIVIL",
-            "He had 3",
-            "Kapitel",
-        ][:2],
+        *["Part of him wanted to stay.", "Chapter and verse were quoted.", "I", "CIVIL", "He had 3", "Kapitel"][:2],
         *["CIVIL", "He had 3", "Kapitel"],
         *[
             "Book early, said the sign",

@@ -122,17 +122,9 @@ def test_units_and_segments_of_version_2(path: Path) -> None:
 
 
 def test_only_targets_change(path: Path) -> None:
-    new = {
-        "1": "⟦1⟧Again⟦/1⟧ it rains⟦2/⟧.",
-        "8/1": "“⟦1⟧Two⟦/1⟧.”",
-        "1~2": "End & <out>.",
-        "4": "never",
-        "6": "never",
-    }
+    new = {"1": "⟦1⟧Again⟦/1⟧ it rains⟦2/⟧.", "8/1": "“⟦1⟧Two⟦/1⟧.”", "1~2": "End & <out>.", "4": "never", "6": "never"}
     expected = (
-        ONE.replace(
-            'It rains <g id="1">again</g><x id="2"/>, still.', '<g id="1">Again</g> it rains<x id="2"/>.'
-        )
+        ONE.replace('It rains <g id="1">again</g><x id="2"/>, still.', '<g id="1">Again</g> it rains<x id="2"/>.')
         .replace('<mrk mtype="term">Two</mrk>, he said.', '“<mrk mtype="term">Two</mrk>.”')
         .replace("The end.", "End &amp; &lt;out&gt;.")
     )
@@ -140,13 +132,8 @@ def test_only_targets_change(path: Path) -> None:
     new = {"u1/s2": "Wind,⟦1/⟧ wind.", "u2": "⟦1⟧Two⟦/1⟧ and one.", "u6": "There see ⟦1/⟧."}
     expected = (
         TWO.replace('The <ph id="2" dataRef="d1"/> wind.', 'Wind,<ph id="2" dataRef="d1"/> wind.')
-        .replace(
-            'One <sc id="1"/>two<ec startRef="1"/>, three.', '<sc id="1"/>Two<ec startRef="1"/> and one.'
-        )
-        .replace(
-            'See <mrk id="m1" translate="no">X1</mrk> there.',
-            'There see <mrk id="m1" translate="no">X1</mrk>.',
-        )
+        .replace('One <sc id="1"/>two<ec startRef="1"/>, three.', '<sc id="1"/>Two<ec startRef="1"/> and one.')
+        .replace('See <mrk id="m1" translate="no">X1</mrk> there.', 'There see <mrk id="m1" translate="no">X1</mrk>.')
     )
     assert written(book(path, TWO), new).decode() == expected
 
@@ -194,8 +181,7 @@ def test_prefixed_names_and_locked_units_are_known(path: Path) -> None:
 
 def test_files_in_several_languages_are_asked_for(path: Path) -> None:
     text = ONE.replace(
-        'ch2.xhtml" source-language="fr" target-language="en-GB"',
-        'b" source-language="fr" target-language="de"',
+        'ch2.xhtml" source-language="fr" target-language="en-GB"', 'b" source-language="fr" target-language="de"'
     )
     with pytest.raises(InputError, match=r"fr to en-GB, fr to de.*target_language"):
         book(path, text)

@@ -21,9 +21,7 @@ MT = "Claire posed his bag and sat down."
 @pytest.fixture
 def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
     """Run `ape` as a subprocess in an empty folder, without settings."""
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))
-    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
     home = {
         "HOME": str(tmp_path),
         "XDG_CONFIG_HOME": str(tmp_path / "c"),
@@ -43,9 +41,7 @@ def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
             timeout=120,
             check=False,
         )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run_ape
 

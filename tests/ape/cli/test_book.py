@@ -35,12 +35,8 @@ def mend(request: dict[str, Any], turn: int) -> Move:
 def book(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
     """The arguments that edit a book of 12 paragraphs in three chapters."""
     chapters = list(tale(12, chapter=4))
-    make_epub(
-        tmp_path / "livre.epub", paragraphs=[[one.source for one in part] for part in chapters], language="fr"
-    )
-    make_epub(
-        tmp_path / "book.epub", paragraphs=[[one.mt for one in part] for part in chapters], language="en"
-    )
+    make_epub(tmp_path / "livre.epub", paragraphs=[[one.source for one in part] for part in chapters], language="fr")
+    make_epub(tmp_path / "book.epub", paragraphs=[[one.mt for one in part] for part in chapters], language="en")
     scripted.script = mend
     return ["book", "edit", "livre.epub", "book.epub", "-o", "out.epub", *LANGUAGES, "--url", scripted.url]
 
@@ -61,9 +57,7 @@ def test_a_book_is_edited_and_the_same_command_again_sends_no_request(
     assert (tmp_path / "out.epub").read_bytes() == before
 
 
-def test_other_settings_are_not_mixed_in_silently(
-    run: Run, book: list[str], scripted: ScriptedServer
-) -> None:
+def test_other_settings_are_not_mixed_in_silently(run: Run, book: list[str], scripted: ScriptedServer) -> None:
     assert run(*book).returncode == 0
     scripted.requests.clear()
     done = run(*book, "--context", "1")
@@ -75,9 +69,7 @@ def test_other_settings_are_not_mixed_in_silently(
     assert len(scripted.requests) == 12
 
 
-def test_a_changed_paragraph_of_the_mt_is_edited_again(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
-) -> None:
+def test_a_changed_paragraph_of_the_mt_is_edited_again(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     output = [one for part in tale(9) for one in part]
     lines = [{"source": one.source, "mt": one.mt} for one in output]
     scripted.script = mend
@@ -192,12 +184,7 @@ def test_an_output_of_another_program_is_never_overwritten(
     ],
 )
 def test_bad_books_are_refused_before_any_request(
-    run: Run,
-    book: list[str],
-    scripted: ScriptedServer,
-    tmp_path: Path,
-    words: tuple[str, ...],
-    complaint: str,
+    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "empty.txt").touch()
@@ -290,15 +277,7 @@ def test_a_folder_that_was_moved_is_still_the_same_job(
         (tmp_path / name).rename(tmp_path / "one" / name)
 
     def words(folder: str) -> list[str]:
-        return [
-            "book",
-            "edit",
-            f"{folder}/livre.epub",
-            f"{folder}/book.epub",
-            "-o",
-            f"{folder}/out.epub",
-            *book[6:],
-        ]
+        return ["book", "edit", f"{folder}/livre.epub", f"{folder}/book.epub", "-o", f"{folder}/out.epub", *book[6:]]
 
     assert run(*words("one")).returncode == 0
     (tmp_path / "one").rename(tmp_path / "two")
@@ -325,9 +304,7 @@ def test_a_chapter_missing_from_the_mt_is_in_the_summary_and_the_report(
     assert run(*book).returncode == 3
 
 
-def test_a_refused_key_stops_the_book_immediately(
-    run: Run, book: list[str], scripted: ScriptedServer
-) -> None:
+def test_a_refused_key_stops_the_book_immediately(run: Run, book: list[str], scripted: ScriptedServer) -> None:
     scripted.play(Fail(401))
     done = run(*book, "--lanes", "2")
     assert done.returncode == 1
@@ -415,9 +392,7 @@ def test_italics_follow_their_words(run: Run, scripted: ScriptedServer, tmp_path
         make_epub(tmp_path / name, paragraphs=[["<h2>Hugo</h2>", f"<p>{text}</p>"]], language=language)
     swap = ("hat ⟦1⟧small⟦/1⟧ and ⟦2⟧red⟦/2⟧", "⟦2⟧red⟦/2⟧ and ⟦1⟧small⟦/1⟧ hat")
     scripted.script = lambda request, turn: Say(translation_in(request).replace(*swap))
-    done = run(
-        "book", "edit", "s.epub", "m.epub", "-o", "o.epub", *LANGUAGES, "--url", scripted.url, "--json"
-    )
+    done = run("book", "edit", "s.epub", "m.epub", "-o", "o.epub", *LANGUAGES, "--url", scripted.url, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["edited"] == 1, done.stdout
     with zipfile.ZipFile(tmp_path / "o.epub") as archive:
@@ -487,9 +462,7 @@ def test_a_job_that_is_still_being_planned_is_not_worked_on(
     assert "still being read" in done.stderr
 
 
-def test_new_file_options_apply_to_a_finished_book(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
-) -> None:
+def test_new_file_options_apply_to_a_finished_book(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     words = latin(tmp_path, 9)
     scripted.script = lambda request, turn: Say(translation_in(request))
     assert run(*words, "--url", scripted.url).returncode == 0

@@ -60,9 +60,7 @@ def test_edit_reads_a_request_from_stdin_and_prints_json(run: Run, scripted: Scr
 
 def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
     flags = ("--glossary", "Claire=Claire", "--instructions", "Plain words.", "--source-language", "French")
-    run(
-        "edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3"
-    )
+    run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3")
     question = scripted.requests[0]
     assert question["temperature"] == 0.3
     assert "Claire = Claire" in question["messages"][-1]["content"]
@@ -78,9 +76,7 @@ def test_a_flag_beats_the_request_on_stdin(run: Run, scripted: ScriptedServer) -
 
 def test_a_proxy_is_not_used_for_loopback(run: Run, scripted: ScriptedServer) -> None:
     words = ("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
-    done = run(
-        *words, HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9", APE_RETRY_ATTEMPTS="1"
-    )
+    done = run(*words, HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9", APE_RETRY_ATTEMPTS="1")
     assert (done.returncode, done.stdout) == (0, MT + "\n")
 
 
@@ -91,16 +87,8 @@ def test_a_proxy_is_not_used_for_loopback(run: Run, scripted: ScriptedServer) ->
         (("--source", "none.txt", "--mt", "mt.txt"), "", "none.txt can't be read: No such file"),
         (("--source", "-", "--mt", "-"), "", "Only one of"),
         (("--source", "src.txt", "--mt", "-"), "", "mt: is empty"),
-        (
-            ("--source", "src.txt", "--mt", "-"),
-            "x" * 20_001,
-            "mt has 20,001 characters; at most 20,000 are allowed",
-        ),
-        (
-            ("--source", "src.txt", "--mt", "-"),
-            b"caf\xe9",
-            "stdin is not UTF-8 (at byte 3); it may be WINDOWS-1252",
-        ),
+        (("--source", "src.txt", "--mt", "-"), "x" * 20_001, "mt has 20,001 characters; at most 20,000 are allowed"),
+        (("--source", "src.txt", "--mt", "-"), b"caf\xe9", "stdin is not UTF-8 (at byte 3); it may be WINDOWS-1252"),
         (("--source", "src.txt", "--mt", "-"), "a\x00b", "U+0000 at position 1"),
         ((), "no json", "stdin is not a JSON request"),
         ((), "[1]", "a JSON object"),

@@ -48,18 +48,7 @@ def words(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
     (tmp_path / "worse.txt").write_text("\n".join(WORSE) + "\n", encoding="utf-8")
     scripted.script = mend
     model = f"model={scripted.url}#scripted"
-    return [
-        "compare",
-        "--data",
-        "set.jsonl",
-        "--system",
-        model,
-        "--system",
-        "worse=@worse.txt",
-        *QUICK,
-        "-o",
-        "run",
-    ]
+    return ["compare", "--data", "set.jsonl", "--system", model, "--system", "worse=@worse.txt", *QUICK, "-o", "run"]
 
 
 def a_vote(first: str, second: str, *, choice: str = "first", **more: str) -> dict[str, str]:
@@ -221,9 +210,7 @@ def test_a_folder_of_another_comparison_is_refused(here: Run, words: list[str], 
     assert "run holds a comparison over another set" in done.stderr
 
 
-def test_a_finished_comparison_loses_no_system_without_replace(
-    here: Run, words: list[str], tmp_path: Path
-) -> None:
+def test_a_finished_comparison_loses_no_system_without_replace(here: Run, words: list[str], tmp_path: Path) -> None:
     assert here(*words).returncode == 0
     before = (tmp_path / "run" / "report.html").read_bytes()
     (tmp_path / "mine.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
@@ -263,10 +250,7 @@ def test_texts_of_one_server_are_never_attributed_to_another(
     [
         (["--metric", "bleau"], "no metric called 'bleau'"),
         (["--system", "x=:p9"], "no system 'p9'"),
-        (
-            ["--system", "x=:mt"],
-            "x=:mt is the MT of the set, which is always compared as do-nothing",
-        ),
+        (["--system", "x=:mt"], "x=:mt is the MT of the set, which is always compared as do-nothing"),
         (["--system", "x=@short.txt"], "short.txt has 2 lines of text, and the table has 4 segments"),
         (["--system", "x=@short.jsonl"], "'x' has no text for paragraph 'north:2'"),
         (["--system", "x=@gone.txt"], "There is no file gone.txt"),
@@ -305,13 +289,8 @@ def test_bad_input_is_refused_before_any_request(
 
 
 @pytest.mark.parametrize("name", ["gt", "mt"])
-def test_an_ambiguous_mt_is_refused_although_a_candidate_has_a_usual_name(
-    here: Run, tmp_path: Path, name: str
-) -> None:
-    rows = [
-        {"source": source, "systems": {"google": mt, "deepl": mt}}
-        for source, mt in zip(SOURCES, MT, strict=True)
-    ]
+def test_an_ambiguous_mt_is_refused_although_a_candidate_has_a_usual_name(here: Run, tmp_path: Path, name: str) -> None:
+    rows = [{"source": source, "systems": {"google": mt, "deepl": mt}} for source, mt in zip(SOURCES, MT, strict=True)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "set.jsonl").write_text(lines, encoding="utf-8")
     (tmp_path / "better.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
@@ -378,9 +357,7 @@ def test_votes_are_reported_with_the_metrics(here: Run, words: list[str], tmp_pa
     assert preference["interval"]["method"] == "Wilson, on effective votes"  # two votes on each item
     assert f"{low:.0%} to {high:.0%}" in page
     assert "the 95% interval (Wilson, on effective votes)" in page
-    assert (
-        "no score for both texts of any vote" in output["metrics"]["chrf"]["not_applicable"]
-    )  # without the trial
+    assert "no score for both texts of any vote" in output["metrics"]["chrf"]["not_applicable"]  # without the trial
     (tmp_path / "votes.jsonl").write_text(text.replace("model", "stranger"), encoding="utf-8")
     done = here(*words, "--votes", "votes.jsonl")
     assert done.returncode == 2
@@ -490,9 +467,7 @@ def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[st
     (tmp_path / "worse.txt").write_text("\n".join(BETTER) + "\n", encoding="utf-8")
     done = here(*words, *votes)
     assert done.returncode == 2, done.stderr
-    assert f"trial.json showed raters another text of 'worse', first in item {rows[0]['item']}" in (
-        done.stderr
-    )
+    assert f"trial.json showed raters another text of 'worse', first in item {rows[0]['item']}" in (done.stderr)
 
 
 def test_votes_against_the_human_translation_are_counted(

@@ -60,11 +60,7 @@ def test_a_passage_is_edited_by_a_server_without_an_extra(tmp_path: Path, script
 
 @pytest.mark.subprocess
 def test_scores_by_sacrebleu_need_no_extra(tmp_path: Path) -> None:
-    for name, text in (
-        ("source", "Il pleut.\n"),
-        ("reference", "It rains.\n"),
-        ("output", "It is raining.\n"),
-    ):
+    for name, text in (("source", "Il pleut.\n"), ("reference", "It rains.\n"), ("output", "It is raining.\n")):
         (tmp_path / name).write_text(text * 3, encoding="utf-8")
     words = ("--source", "source", "--reference", "reference", "--system", "mt=output", "--metric", "chrf")
     languages = ("--source-language", "fr", "--target-language", "en", "--documents", "none")

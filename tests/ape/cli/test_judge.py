@@ -100,11 +100,7 @@ def test_a_biased_judge_is_reported(
 
 
 def test_an_interrupted_run_resumes(
-    here: Run,
-    typed: tuple[str, ...],
-    scripted: ScriptedServer,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    here: Run, typed: tuple[str, ...], scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("APE_RETRY_ATTEMPTS", "1")
     monkeypatch.setenv("APE_IN_FLIGHT", "1")
@@ -128,19 +124,7 @@ def test_systems_are_chosen_by_name_or_given_by_file(
     third = ("--system", "third=third.txt")
     done = here("judge", "pairs", *typed, "--system", "good", *third, "--json")
     assert [one["systems"] for one in json.loads(done.stdout)["systems"]] == [["good", "third"]]
-    done = here(
-        "judge",
-        "pairs",
-        *typed,
-        "--system",
-        "good",
-        "--system",
-        "bad",
-        *third,
-        "--against",
-        "third",
-        "--json",
-    )
+    done = here("judge", "pairs", *typed, "--system", "good", "--system", "bad", *third, "--against", "third", "--json")
     output = json.loads(done.stdout)
     assert [one["systems"] for one in output["systems"]] == [["good", "third"], ["bad", "third"]]
     assert [one["wins"] for one in output["systems"]] == [[3, 0], [3, 0]]
@@ -231,20 +215,11 @@ def test_marks_are_not_compared_with_votes_on_other_texts(
     trial = ("--votes", "votes.jsonl", "--trial", "trial.json")
     output = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
     votes = [
-        {
-            "trial": output["id"],
-            "item": item["id"],
-            "rater": "r",
-            "first": "bad",
-            "second": "good",
-            "choice": "b",
-        }
+        {"trial": output["id"], "item": item["id"], "rater": "r", "first": "bad", "second": "good", "choice": "b"}
         for item in output["items"]
         if item["kind"] == "pair"
     ]
-    (tmp_path / "votes.jsonl").write_text(
-        "".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8"
-    )
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(vote) + "\n" for vote in votes), encoding="utf-8")
     assert "agrees with raters on 3 of 3 pairs" in here("judge", "spans", *typed, *trial).stdout
     table = tmp_path / "set.jsonl"
     table.write_text(table.read_text(encoding="utf-8").replace("posed", "threw"), encoding="utf-8")

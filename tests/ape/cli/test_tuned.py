@@ -69,9 +69,7 @@ def test_the_tuned_model_is_the_default_and_the_untuned_model_has_a_name(shipped
     assert (result["model"], result["prompt"]) == ("smollm2-135m-ape", SEP.fingerprint)
     (warned,) = (finding for finding in result["findings"] if finding["guard"] == "languages")
     assert warned["severity"] == "warn"
-    assert warned["message"].startswith(
-        "smollm2-135m-ape was tuned for et-en, ro-en, not for French to English"
-    )
+    assert warned["message"].startswith("smollm2-135m-ape was tuned for et-en, ro-en, not for French to English")
     untuned = json.loads(shipped("edit", *PASSAGE, *LANGUAGES, "--model", "smollm2-135m").stdout)
     assert (untuned["model"], untuned["prompt"]) == ("smollm2-135m", CHAT.fingerprint)
     assert "languages" not in [finding["guard"] for finding in untuned["findings"]]
@@ -87,9 +85,7 @@ def book(tmp_path: Path, run: Run) -> tuple[str, ...]:
     return ("livre.txt", "book.txt", *LANGUAGES, "--context", "0", "--max-attempts", "1")
 
 
-def test_a_job_keeps_its_adapter(
-    run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path, cached: str
-) -> None:
+def test_a_job_keeps_its_adapter(run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path, cached: str) -> None:
     for name, seed in (("a", 1), ("b", 2)):
         make_gguf_adapter(tmp_path / name, smollm2, seed=seed)
     words = ("book", "edit", *book, "-o", "out.txt", "--json")
@@ -111,9 +107,7 @@ def test_a_job_keeps_its_adapter(
         assert message in refused.stderr
 
 
-def test_a_plan_is_for_the_chosen_model(
-    run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path
-) -> None:
+def test_a_plan_is_for_the_chosen_model(run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path) -> None:
     make_gguf_adapter(tmp_path / "a", smollm2)
     words = ("book", "plan", *book, "--json", "--model", "smollm2-135m")
     plain = json.loads(run(*words).stdout)
@@ -123,17 +117,8 @@ def test_a_plan_is_for_the_chosen_model(
 
 
 @pytest.mark.parametrize("command", [("demo",), ("edit",), ("book", "plan", "livre.txt", "book.txt")])
-def test_adapters_are_refused_for_a_server_by_url(
-    command: tuple[str, ...], run: Run, book: tuple[str, ...]
-) -> None:
-    done = run(
-        *command,
-        "--url",
-        "http://127.0.0.1:9/v1",
-        "--adapter",
-        "a=b",
-        stdin='{"source": "Oui.", "mt": "Yes."}',
-    )
+def test_adapters_are_refused_for_a_server_by_url(command: tuple[str, ...], run: Run, book: tuple[str, ...]) -> None:
+    done = run(*command, "--url", "http://127.0.0.1:9/v1", "--adapter", "a=b", stdin='{"source": "Oui.", "mt": "Yes."}')
     assert done.returncode == 2
     assert "--adapter is for the embedded engine and vLLM" in done.stderr
 

@@ -20,12 +20,8 @@ APE = Path(sys.executable).parent / "ape"
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire put down her bag."}
 
 
-def run(
-    *words: object, folder: Path, given: str = "", **environment: str
-) -> subprocess.CompletedProcess[str]:
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))
-    }
+def run(*words: object, folder: Path, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("APE_", "OPENAI_"))}
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
     return subprocess.run(
         [str(word) for word in (APE, *words)],
@@ -110,8 +106,7 @@ def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("form", "layer", "sentence"),
-    [("xml", 0, "one of chat, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")],
+    ("form", "layer", "sentence"), [("xml", 0, "one of chat, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")]
 )
 def test_a_card_is_not_written_for_an_unservable_adapter(
     form: str, layer: int, sentence: str, base: Path, tmp_path: Path

@@ -76,9 +76,7 @@ def test_the_edits_of_any_two_texts_turn_one_into_the_other(mt: str, post_edit: 
 
 @given(edited_sentences(), st.sampled_from(LANGUAGES))
 @settings(max_examples=400, deadline=None)
-def test_the_edits_of_a_text_and_its_revision_turn_one_into_the_other(
-    texts: tuple[str, str], language: str
-) -> None:
+def test_the_edits_of_a_text_and_its_revision_turn_one_into_the_other(texts: tuple[str, str], language: str) -> None:
     assert is_exact(*texts, find_edits(*texts, language=language))
 
 
@@ -139,10 +137,7 @@ def test_adjacent_words_are_separate_edits() -> None:
 
 
 def test_content_words_replaced_one_by_one_are_separate_edits() -> None:
-    assert pairs("a beautiful girl came", "a pretty woman came") == [
-        ("beautiful", "pretty"),
-        ("girl", "woman"),
-    ]
+    assert pairs("a beautiful girl came", "a pretty woman came") == [("beautiful", "pretty"), ("girl", "woman")]
 
 
 def test_a_phrase_changed_into_another_is_one_edit() -> None:
@@ -275,16 +270,9 @@ def test_the_edit_rate_is_at_most_that_of_replacing_all_words(texts: tuple[str, 
 
 @pytest.mark.parametrize(
     ("alphabet", "between", "language"),
-    [
-        ("abcdefgh", " ", "en"),
-        ("天地玄黄宇宙洪荒日月他她的了，。", "", "zh"),
-        (".,", "", "en"),
-        ("xy", " ", "en"),
-    ],
+    [("abcdefgh", " ", "en"), ("天地玄黄宇宙洪荒日月他她的了，。", "", "zh"), (".,", "", "en"), ("xy", " ", "en")],
 )
-def test_unrelated_texts_of_20000_characters_are_compared_quickly(
-    alphabet: str, between: str, language: str
-) -> None:
+def test_unrelated_texts_of_20000_characters_are_compared_quickly(alphabet: str, between: str, language: str) -> None:
     chance = random.Random(7)
     mt, post_edit = (between.join(chance.choices(alphabet, k=20_000 // (1 + len(between)))) for _ in range(2))
     assert is_exact(mt, post_edit, find_edits(mt, post_edit, language=language))

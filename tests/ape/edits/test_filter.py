@@ -42,9 +42,7 @@ def test_a_draft_without_logprobs_is_undone() -> None:
     assert (outcome.text, outcome.kept) == (SEGMENT.mt, ())
 
 
-@given(
-    st.floats(0, 1), st.text(alphabet="ab .", max_size=12), st.text(alphabet="ab .", min_size=1, max_size=12)
-)
+@given(st.floats(0, 1), st.text(alphabet="ab .", max_size=12), st.text(alphabet="ab .", min_size=1, max_size=12))
 def test_the_result_is_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
     made = made.strip()
     edit_filter = EditFilter(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
@@ -70,9 +68,7 @@ NOTHING = EditFilter(features={}, bias=0.0, threshold=1.0)
 LOOPED = "He bows to the king, to the king, to the king, to the king, and goes."
 
 
-@pytest.mark.parametrize(
-    "draft", ["He bows to the king, and goes.", "He bows to the king, to the king, and goes."]
-)
+@pytest.mark.parametrize("draft", ["He bows to the king, and goes.", "He bows to the king, to the king, and goes."])
 def test_cutting_a_loop_is_accepted_at_any_probability(draft: str) -> None:
     segment = Segment("Il salue le roi et part.", LOOPED, "fr", "en")
     assert NOTHING.apply(segment, Draft(draft)).text == draft
@@ -88,10 +84,7 @@ def test_other_edits_near_a_loop_are_filtered() -> None:
 @pytest.mark.parametrize(
     ("mt", "draft"),
     [
-        (
-            "I do not know, I do not know, I do not know, he said.",
-            "I do know, I do know, I do know, he said.",
-        ),
+        ("I do not know, I do not know, I do not know, he said.", "I do know, I do know, I do know, he said."),
         ("The big dog, the big dog, the big dog sleeps.", "The dog, the dog, the dog sleeps."),
         (LOOPED, "He bows to the king, to, and goes."),
     ],
@@ -148,15 +141,12 @@ def stream(shape: str) -> str:
                 "top_logprobs": [{token.text: token.logprob}],
             }
         )
-        events.append(
-            {"choices": [{"index": 0, "text": token.text, "logprobs": logprobs_json, "finish_reason": None}]}
-        )
+        events.append({"choices": [{"index": 0, "text": token.text, "logprobs": logprobs_json, "finish_reason": None}]})
     events.append({"choices": [{"index": 0, "text": "", "logprobs": None, "finish_reason": "stop"}]})
     import json
 
     lines = [
-        json.dumps({"id": "1", "object": "text_completion", "created": 1, "model": "m", **event})
-        for event in events
+        json.dumps({"id": "1", "object": "text_completion", "created": 1, "model": "m", **event}) for event in events
     ]
     return "".join(f"data: {line}\n\n" for line in lines) + "data: [DONE]\n\n"
 

@@ -40,11 +40,7 @@ def test_a_number_of_the_source_counts_as_restored() -> None:
 def test_an_unreported_rival_has_the_lowest_logprob() -> None:
     without_alternatives = tuple(TokenLogprobs(item.text, item.logprob) for item in CHANCES)
     found = dict(
-        zip(
-            FILTER_FEATURES,
-            collect_edit_evidence(SEGMENT, DRAFT, without_alternatives)[0].values,
-            strict=True,
-        )
+        zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, without_alternatives)[0].values, strict=True)
     )
     assert found["rival"] == LOGPROB_FLOOR
 
@@ -56,10 +52,7 @@ def test_a_word_missing_at_the_end_is_an_edit() -> None:
 
 
 def test_tokens_of_another_text_give_no_features() -> None:
-    assert all(
-        item.values == ()
-        for item in collect_edit_evidence(SEGMENT, DRAFT, (TokenLogprobs("Nonsense", -0.1),))
-    )
+    assert all(item.values == () for item in collect_edit_evidence(SEGMENT, DRAFT, (TokenLogprobs("Nonsense", -0.1),)))
     assert all(item.values == () for item in collect_edit_evidence(SEGMENT, DRAFT, ()))
 
 

@@ -160,9 +160,7 @@ def test_the_earlier_kind_prevails(first: str, second: str, mt: str, post_edit: 
 
 
 def test_each_of_several_edits_has_its_own_kind() -> None:
-    assert kinds(
-        "She put down her bag, but Joe go away.", "He put down his sack; however, Qiao went away."
-    ) == [
+    assert kinds("She put down her bag, but Joe go away.", "He put down his sack; however, Qiao went away.") == [
         (EditKind.PRONOUN, "She", "He"),
         (EditKind.PRONOUN, "her", "his"),
         (EditKind.WORD_CHOICE, "bag", "sack"),
@@ -183,9 +181,7 @@ def test_words_that_move_are_a_reordering_on_both_sides() -> None:
 
 
 def test_a_word_deleted_here_and_inserted_far_away_is_not_a_reordering() -> None:
-    between = (
-        "They sat there for hours and talked about the war and the price of grain and the new bridge. " * 2
-    )
+    between = "They sat there for hours and talked about the war and the price of grain and the new bridge. " * 2
     found = kinds(f"The tired men came. {between}They went.", f"The men came. {between}They went tired.")
     assert [kind for kind, _, _ in found] == [EditKind.DELETION, EditKind.INSERTION]
 
@@ -196,9 +192,7 @@ def test_an_article_deleted_here_and_inserted_nearby_is_not_a_reordering() -> No
 
 
 def test_a_capital_at_the_start_of_a_sentence_does_not_make_a_name() -> None:
-    assert [kind for kind, _, _ in kinds("The sketches were lost.", "Drawings were lost.")] == [
-        EditKind.WORD_CHOICE
-    ]
+    assert [kind for kind, _, _ in kinds("The sketches were lost.", "Drawings were lost.")] == [EditKind.WORD_CHOICE]
 
 
 def test_a_word_at_the_start_of_a_sentence_is_a_name_if_it_has_a_capital_elsewhere() -> None:
@@ -212,6 +206,4 @@ def test_a_word_in_lower_case_elsewhere_is_not_a_name() -> None:
 
 
 def test_a_plural_is_not_a_verb_form() -> None:
-    assert [kind for kind, _, _ in kinds("He took long walk.", "He took long walks.")] == [
-        EditKind.WORD_CHOICE
-    ]
+    assert [kind for kind, _, _ in kinds("He took long walk.", "He took long walks.")] == [EditKind.WORD_CHOICE]

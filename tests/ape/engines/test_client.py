@@ -26,9 +26,7 @@ QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=0.02, total_second
 
 @pytest.fixture
 async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
-    async with OpenAIEngine(
-        scripted.url, api_key="k", concurrency=2, timeout_seconds=0.3, retry=QUICK
-    ) as opened:
+    async with OpenAIEngine(scripted.url, api_key="k", concurrency=2, timeout_seconds=0.3, retry=QUICK) as opened:
         yield opened
 
 
@@ -79,9 +77,7 @@ class TestPassingFaults:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-async def test_a_refusal_is_not_asked_again(
-    engine: OpenAIEngine, scripted: ScriptedServer, status: int
-) -> None:
+async def test_a_refusal_is_not_asked_again(engine: OpenAIEngine, scripted: ScriptedServer, status: int) -> None:
     scripted.play(Fail(status))
     with pytest.raises(EngineRefused, match="scripted failure"):
         await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
@@ -128,9 +124,7 @@ async def test_an_unreachable_server_is_a_sentence() -> None:
             await engine.models()
 
 
-async def test_no_more_requests_are_in_flight_than_allowed(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_no_more_requests_are_in_flight_than_allowed(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     scripted.play(Say("It is raining very hard today.", pause=0.02))
     await asyncio.gather(*(engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event) for _ in range(8)))
     assert scripted.most_active == 2
@@ -146,9 +140,7 @@ async def test_a_run_away_is_stopped_early(
     await until(lambda: scripted.active == 0)
 
 
-async def test_cancelling_hangs_up(
-    engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Any]
-) -> None:
+async def test_cancelling_hangs_up(engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Any]) -> None:
     scripted.play(Say("It is raining. " * 10, pause=0.2))
     task = asyncio.create_task(engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event))
     await until(lambda: scripted.active == 1)
@@ -159,9 +151,7 @@ async def test_cancelling_hangs_up(
     assert scripted.hung_up == 1
 
 
-async def test_a_parameter_the_server_does_not_know_is_left_out(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_a_parameter_the_server_does_not_know_is_left_out(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     def script(request: dict[str, Any], turn: int) -> Move:
         for name in ("max_tokens", "temperature"):
             if name in request:
@@ -194,9 +184,7 @@ async def test_the_model_of_the_command_line_comes_first(scripted: ScriptedServe
         assert [model.name for model in await engine.models()] == ["mine", "scripted"]
 
 
-async def test_a_server_without_a_list_is_asked_for_the_model_that_was_named(
-    scripted: ScriptedServer,
-) -> None:
+async def test_a_server_without_a_list_is_asked_for_the_model_that_was_named(scripted: ScriptedServer) -> None:
     scripted.listing = Fail(404)
     try:
         async with OpenAIEngine(scripted.url, api_key="k", default_model="mine", retry=QUICK) as engine:
@@ -224,9 +212,7 @@ async def test_a_cap_beyond_the_window_is_dropped_before_the_passage_is(
     assert (caught.value.limit, caught.value.actual) == (2048, 2209)
 
 
-async def test_an_answer_that_is_no_stream_is_told_as_that(
-    engine: OpenAIEngine, scripted: ScriptedServer
-) -> None:
+async def test_an_answer_that_is_no_stream_is_told_as_that(engine: OpenAIEngine, scripted: ScriptedServer) -> None:
     scripted.play(Raw('{"choices": [{"message": {"content": "It is raining."}}]}', "application/json"))
     with pytest.raises(EngineError, match="does not stream"):
         await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
@@ -236,6 +222,4 @@ async def test_retry_after_may_be_a_date(engine: OpenAIEngine, scripted: Scripte
     scripted.play(Fail(429, (("retry-after", "Mon, 16 Nov 2026 00:00:00 GMT"),)), Say("It is raining."))
     heard: list[Event] = []
     await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=heard.append)
-    assert [event.wait_seconds for event in heard if isinstance(event, RetryEvent)] == [
-        0.0
-    ]  # a date long past
+    assert [event.wait_seconds for event in heard if isinstance(event, RetryEvent)] == [0.0]  # a date long past

@@ -43,11 +43,7 @@ async def test_a_draft_comes_back_and_the_same_seed_gives_the_same(smollm2: Path
 
 async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2: Path) -> None:
     """The cached tokens of each prompt show how much llama.cpp did not read again."""
-    questions = [
-        ("Il pleut.", "It rain today."),
-        ("Il neige.", "It snows."),
-        ("Il pleut fort.", "It rain strong."),
-    ]
+    questions = [("Il pleut.", "It rain today."), ("Il neige.", "It snows."), ("Il pleut fort.", "It rain strong.")]
     prompts = [CHAT.render(Question(*question, "French", "English")) for question in questions]
     async with embedded_engine(smollm2, name="tiny", concurrency=1, window=1024, repeatable=True) as engine:
         model = (await engine.models())[0]
@@ -56,9 +52,7 @@ async def test_a_repeatable_engine_begins_every_prompt_at_the_same_token(smollm2
             assert not isinstance(prompt.body, str)
             messages: Any = [{"role": turn.role, "content": turn.content} for turn in prompt.body]
             await engine._cache_prefix(messages[:-1], model)
-            reply = await engine._client.chat.completions.create(
-                model="tiny", messages=messages, max_tokens=4
-            )
+            reply = await engine._client.chat.completions.create(model="tiny", messages=messages, max_tokens=4)
             timings = (reply.model_extra or {})["timings"]
             kept.setdefault(prompt.text, set()).add(timings["cache_n"])
         assert len(set.union(*kept.values())) == 1, kept
@@ -73,9 +67,7 @@ async def test_the_order_in_which_passages_come_does_not_change_a_repeatable_eng
     ]
     answers = []
     for order in (segments, segments[::-1]):
-        async with embedded_engine(
-            smollm2, name="tiny", concurrency=1, window=2048, repeatable=True
-        ) as engine:
+        async with embedded_engine(smollm2, name="tiny", concurrency=1, window=2048, repeatable=True) as engine:
             found = {one.mt: await post_edit(one, engine, options=Options(max_attempts=1)) for one in order}
             answers.append({mt: (result.post_edit, result.findings) for mt, result in found.items()})
     assert answers[0] == answers[1]
@@ -85,8 +77,7 @@ async def test_passages_share_the_engine_and_each_gets_its_own_answer(smollm2: P
     async with embedded_engine(smollm2, name="tiny", concurrency=4, window=1024) as engine:
         model = (await engine.models())[0]
         prompts = [
-            CHAT.render(Question(f"{n} chats.", f"There is {n} cats.", "French", "English"))
-            for n in range(2, 8)
+            CHAT.render(Question(f"{n} chats.", f"There is {n} cats.", "French", "English")) for n in range(2, 8)
         ]
         replies = await asyncio.gather(
             *(engine.ask(prompt, SAMPLING, model=model, listen=ignore_event) for prompt in prompts)
@@ -101,9 +92,7 @@ async def test_cancelling_stops_the_generation_also_before_its_first_token(
         model = (await engine.models())[0]
         long = CHAT.render(Question("Il pleut. " * 200, "It rains. " * 200, "French", "English"))
         endless = Sampling(temperature=0, top_p=0.2, seed=1, max_tokens=2000, max_characters=100_000)
-        tasks = [
-            asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore_event)) for _ in range(2)
-        ]
+        tasks = [asyncio.create_task(engine.ask(long, endless, model=model, listen=ignore_event)) for _ in range(2)]
         await until(lambda: _is(engine, 2))
         for task in tasks:
             task.cancel()

@@ -62,9 +62,7 @@ def worst(tiny: TinyModel, name: str, prompts: list[list[int]], served: list[lis
 
 async def test_a_slot_keeps_nothing_of_another_adapter(tiny: TinyModel, prompts: list[list[int]]) -> None:
     """The prompt cache of one adapter is wrong for the next: llama.cpp must read the same prompt again."""
-    async with embedded_engine(
-        tiny.model, name="tiny", concurrency=1, window=512, adapters=tiny.adapters()
-    ) as engine:
+    async with embedded_engine(tiny.model, name="tiny", concurrency=1, window=512, adapters=tiny.adapters()) as engine:
         answers: dict[str, list[list[int]]] = {}
         for prompt in prompts:
             for name in ("tiny", "one", "two", "one", "tiny"):
@@ -74,13 +72,9 @@ async def test_a_slot_keeps_nothing_of_another_adapter(tiny: TinyModel, prompts:
         assert worst(tiny, name, twice, served) < NEAR, name
 
 
-async def test_passages_at_once_each_have_their_own_adapter(
-    tiny: TinyModel, prompts: list[list[int]]
-) -> None:
+async def test_passages_at_once_each_have_their_own_adapter(tiny: TinyModel, prompts: list[list[int]]) -> None:
     names = ("tiny", "one", "two")
-    async with embedded_engine(
-        tiny.model, name="tiny", concurrency=4, window=512, adapters=tiny.adapters()
-    ) as engine:
+    async with embedded_engine(tiny.model, name="tiny", concurrency=4, window=512, adapters=tiny.adapters()) as engine:
         answers = await asyncio.gather(*(by_llama(engine, name, prompts) for name in names))
     for name, served in zip(names, answers, strict=True):
         assert worst(tiny, name, prompts, served) < NEAR, name
@@ -91,11 +85,7 @@ async def test_base_and_adapters_are_models_the_chosen_one_first(tiny: TinyModel
         tiny.model, name="tiny", concurrency=1, window=512, adapters=tiny.adapters(), default_model="two"
     ) as engine:
         models = await engine.models()
-        assert [(model.name, model.format) for model in models] == [
-            ("two", "sep"),
-            ("tiny", "chat"),
-            ("one", "sep"),
-        ]
+        assert [(model.name, model.format) for model in models] == [("two", "sep"), ("tiny", "chat"), ("one", "sep")]
         assert {model.window for model in models} == {512}
         own = next(model for model in models if model.name == "tiny").revision
         assert all(model.revision.startswith(own) for model in models)
@@ -153,9 +143,7 @@ def test_a_shipped_adapter_that_can_not_be_used_is_an_error(tiny: TinyModel, tmp
     shutil.copytree(tiny.directories["one"], broken)
     (broken / GGUF_FILE).write_bytes(b"GGUF")
     selection = select_models(settings(tiny, tmp_path), tuned=broken)
-    with pytest.raises(
-        ModelError, match=r"of this package can't be used\. .*Reinstall the package.*`model` to smoll"
-    ):
+    with pytest.raises(ModelError, match=r"of this package can't be used\. .*Reinstall the package.*`model` to smoll"):
         selection.read_adapters(tiny.model)
     missing = select_models(settings(tiny, tmp_path, model="smollm2-135m-ape"), tuned=tmp_path / "none")
     with pytest.raises(ModelError, match="of this package can't be used"):
@@ -164,9 +152,7 @@ def test_a_shipped_adapter_that_can_not_be_used_is_an_error(tiny: TinyModel, tmp
 
 def test_an_adapter_as_model_is_put_on_the_base_that_its_card_names(tiny: TinyModel, tmp_path: Path) -> None:
     given = {"adapters": tiny.directories, "model": "one"}
-    with pytest.raises(
-        InputError, match=r"adapter one was trained on tiny, .* Set `model` to its \.gguf file"
-    ):
+    with pytest.raises(InputError, match=r"adapter one was trained on tiny, .* Set `model` to its \.gguf file"):
         select_models(settings(tiny, tmp_path, **given))
     own = tmp_path / "own"
     shutil.copytree(tiny.directories["one"], own)
@@ -182,10 +168,6 @@ def test_an_adapter_has_a_name_of_its_own(name: str, tiny: TinyModel, tmp_path: 
         select_models(settings(tiny, tmp_path, adapters={name: tiny.directories["one"]}))
 
 
-def test_an_adapter_that_is_not_there_is_told_before_anything_is_fetched(
-    tiny: TinyModel, tmp_path: Path
-) -> None:
-    with pytest.raises(
-        AdapterRefused, match=r"adapter a \(.*nowhere\) can't be served\. There is no directory"
-    ):
+def test_an_adapter_that_is_not_there_is_told_before_anything_is_fetched(tiny: TinyModel, tmp_path: Path) -> None:
+    with pytest.raises(AdapterRefused, match=r"adapter a \(.*nowhere\) can't be served\. There is no directory"):
         select_models(settings(tiny, tmp_path, adapters={"a": tmp_path / "nowhere"}))

@@ -32,11 +32,7 @@ def test_a_model_with_a_card_is_asked_as_the_card_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("names", "card"),
-    [
-        (["config.json"], None),
-        (["adapter_config.json"], TUNED),
-        (["config.json", "adapter_config.json"], TUNED),
-    ],
+    [(["config.json"], None), (["adapter_config.json"], TUNED), (["config.json", "adapter_config.json"], TUNED)],
     ids=["a plain model", "an adapter", "an adapter in the directory of its base"],
 )
 def test_anything_else_is_asked_as_before(names: list[str], card: AdapterCard | None, tmp_path: Path) -> None:

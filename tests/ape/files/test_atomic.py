@@ -84,9 +84,7 @@ def test_a_disk_error_stays_an_os_error_until_it_is_explained(tmp_path: Path) ->
     with pytest.raises(FileNotFoundError):
         write_text_atomic(path, "x")
     with (
-        pytest.raises(
-            InputError, match=r"nowhere/out can't be written: No such file or directory\. Make it\.$"
-        ),
+        pytest.raises(InputError, match=r"nowhere/out can't be written: No such file or directory\. Make it\.$"),
         explain_write_errors(path, remedy="Make it."),
     ):
         write_text_atomic(path, "x")

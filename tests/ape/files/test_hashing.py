@@ -22,8 +22,7 @@ def test_a_length_cuts_the_digest_of_the_standard(tmp_path: Path, length: int) -
 
 
 @pytest.mark.parametrize(
-    ("errors", "encoded"),
-    [("replace", b"a?"), ("surrogatepass", b"a\xed\xb3\xbf"), ("surrogateescape", b"a\xff")],
+    ("errors", "encoded"), [("replace", b"a?"), ("surrogatepass", b"a\xed\xb3\xbf"), ("surrogateescape", b"a\xff")]
 )
 def test_half_a_character_is_encoded_as_the_caller_says(errors: str, encoded: bytes) -> None:
     assert hash_text("a\udcff", errors=errors) == hashlib.sha256(encoded).hexdigest()

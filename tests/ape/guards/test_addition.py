@@ -56,11 +56,7 @@ def test_an_invented_clause_is_rejected(
             "Without a noise, while the others slept, he opened the door.",
         ),
         # grammar spelled out
-        (
-            "Fatigué, il voulait partir.",
-            "Tired, he wanted to leave.",
-            "As he was tired by then, he wanted to leave.",
-        ),
+        ("Fatigué, il voulait partir.", "Tired, he wanted to leave.", "As he was tired by then, he wanted to leave."),
         # a new wording throughout
         (
             "Il pleuvait des cordes ce soir-là.",

@@ -16,8 +16,7 @@ from ape.passage.segment import Context, Draft, Segment
 
 LANGUAGES = st.sampled_from(["en", "fr", "de", "ru", "zh", "ja", "ar", "ne", "si", "th", "xx"])
 TEXTS = st.text(
-    alphabet=st.characters() | st.sampled_from(" .!?\n\"'“”<>{}[]()*#-:0123456789ABCdef的他ёЖعの"),
-    max_size=300,
+    alphabet=st.characters() | st.sampled_from(" .!?\n\"'“”<>{}[]()*#-:0123456789ABCdef的他ёЖعの"), max_size=300
 )
 
 
@@ -26,9 +25,7 @@ TEXTS = st.text(
 def test_no_text_in_any_script_makes_a_guard_raise(
     source: str, mt: str, draft: str, source_language: str, target_language: str, other: str
 ) -> None:
-    segment = Segment(
-        source, mt, source_language, target_language, (Context(other, other),), ((other, other),), other
-    )
+    segment = Segment(source, mt, source_language, target_language, (Context(other, other),), ((other, other),), other)
     for finding in check_draft(segment, Draft(draft)):
         assert finding.guard in GUARDS
         assert "\n" not in finding.message
@@ -49,10 +46,7 @@ def test_a_good_repair_has_no_finding() -> None:
         "fr",
         "en",
     )
-    assert (
-        check_draft(segment, Draft("Anna took the 8 o'clock train and arrived in Lyon that same evening."))
-        == ()
-    )
+    assert check_draft(segment, Draft("Anna took the 8 o'clock train and arrived in Lyon that same evening.")) == ()
 
 
 def test_a_draft_without_words_is_checked_by_one_guard_only() -> None:

@@ -17,10 +17,7 @@ def test_a_new_translation_is_over_the_cap_and_a_repair_is_not(severity_of: Seve
         "still dine inside."
     )
     assert severity_of("edit_rate", LONG * 3, anew * 3, LONG * 3) == "reject"
-    assert (
-        severity_of("edit_rate", LONG, LONG.replace("nobody had lived in it", "it had been empty"), LONG)
-        == ""
-    )
+    assert severity_of("edit_rate", LONG, LONG.replace("nobody had lived in it", "it had been empty"), LONG) == ""
 
 
 def test_a_short_passage_may_change_completely(severity_of: SeverityOf) -> None:

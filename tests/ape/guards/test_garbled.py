@@ -9,12 +9,8 @@ from tests.ape.guards.conftest import SeverityOf
 MT = "He opened the window and looked out."
 
 
-@pytest.mark.parametrize(
-    "sign", ["\u00ad", "\u200b", "\u200d", "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff"]
-)
-def test_invisible_characters_are_rejected_unless_the_passage_has_them(
-    severity_of: SeverityOf, sign: str
-) -> None:
+@pytest.mark.parametrize("sign", ["\u00ad", "\u200b", "\u200d", "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff"])
+def test_invisible_characters_are_rejected_unless_the_passage_has_them(severity_of: SeverityOf, sign: str) -> None:
     draft = MT.replace("window", f"win{sign}dow")
     assert severity_of("garbled", MT, draft) == "reject"
     assert severity_of("garbled", f"{sign}{MT}", draft) == ""

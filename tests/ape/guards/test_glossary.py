@@ -21,8 +21,6 @@ def test_a_glossary_term_of_the_source_must_be_used(
     severity_of: SeverityOf, mt: str, draft: str, severity: str
 ) -> None:
     assert (
-        severity_of(
-            "glossary", mt, draft, "罗德笑了。", "zh-en", glossary=(("罗德", "Rhode"), ("北京", "Peking"))
-        )
+        severity_of("glossary", mt, draft, "罗德笑了。", "zh-en", glossary=(("罗德", "Rhode"), ("北京", "Peking")))
         == severity
     )

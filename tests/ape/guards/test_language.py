@@ -7,9 +7,7 @@ import pytest
 from tests.ape.guards.conftest import SeverityOf
 
 ENGLISH = "The miller's daughter carried the heavy sack across the bridge before the rain began to fall."
-FRENCH = (
-    "La fille du meunier porta le lourd sac de l'autre côté du pont avant que la pluie ne commence à tomber."
-)
+FRENCH = "La fille du meunier porta le lourd sac de l'autre côté du pont avant que la pluie ne commence à tomber."
 GERMAN = "Die Tochter des Müllers trug den schweren Sack über die Brücke, bevor es zu regnen begann."
 RUSSIAN = "Дочь мельника перенесла тяжёлый мешок через мост, прежде чем начался дождь."
 CHINESE = "磨坊主的女儿在下雨之前背着沉重的麻袋走过了桥。"
@@ -53,12 +51,7 @@ def test_a_draft_in_another_language_or_script_is_refused(
         ("en-ja", ENGLISH, JAPANESE, "粉屋の娘は、雨が降り出す前に、重い袋をかついで橋を渡った。"),
         ("en-ru", ENGLISH, RUSSIAN, "Дочка мельника перенесла тяжёлый мешок через мост до дождя."),
         ("en-ar", ENGLISH, ARABIC, "حملت ابنة الطحان كيسًا ثقيلًا عبر الجسر قبل هطول المطر."),
-        (
-            "fr-en",
-            "Il dit « λόγος » et partit.",
-            "He said “logos” and left.",
-            "He said “λόγος” and went away.",
-        ),
+        ("fr-en", "Il dit « λόγος » et partit.", "He said “logos” and left.", "He said “λόγος” and went away."),
         ("fr-en", "Oui.", "Yes.", "Non."),
         ("en-zh", "He wore a T-shirt.", "他穿着一件T恤。", "他穿着一件 T-shirt。"),
     ],

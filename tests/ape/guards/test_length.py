@@ -24,12 +24,7 @@ LONG = (
             "老房子在巷子的尽头，战后就没有人住过。傍晚时分，窗户映着光，好像有人在家。",
             "老房子没有人住。",
         ),
-        (
-            "ru-en",
-            "Старый дом стоял в конце переулка, и никто не жил в нём с войны. " * 2,
-            LONG,
-            "An old house.",
-        ),
+        ("ru-en", "Старый дом стоял в конце переулка, и никто не жил в нём с войны. " * 2, LONG, "An old house."),
     ],
 )
 def test_a_draft_far_too_short_or_long_is_refused(
@@ -44,12 +39,7 @@ def test_a_draft_far_too_short_or_long_is_refused(
         ("fr-en", "Oui.", "Yes.", "Yes, of course."),
         ("fr-en", LONG, LONG, LONG.replace("and nobody had lived in it", "empty")),
         ("fr-en", LONG, "The old house stood there.", LONG),  # the MT left out most of it
-        (
-            "zh-en",
-            "他走了，再也没有回来过。",
-            "He left and never came back.",
-            "He went away, never to return again.",
-        ),
+        ("zh-en", "他走了，再也没有回来过。", "He left and never came back.", "He went away, never to return again."),
         (
             "en-ja",
             "He left and never came back.",

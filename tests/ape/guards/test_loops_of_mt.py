@@ -19,9 +19,7 @@ SOURCE = "මේ කාලයේදී ඉටු කරන අනිවාර්
     ],
 )
 def test_a_draft_may_cut_the_rounds_of_a_loop(mt: str, draft: str) -> None:
-    assert [
-        one for one in check_draft(Segment(SOURCE, mt, "si", "en"), Draft(draft)) if one.severity == "reject"
-    ] == []
+    assert [one for one in check_draft(Segment(SOURCE, mt, "si", "en"), Draft(draft)) if one.severity == "reject"] == []
 
 
 def test_a_lost_end_is_found_despite_a_loop() -> None:

@@ -67,8 +67,7 @@ def test_a_loop_of_the_mt_may_be_cut() -> None:
 def test_short_words_count_at_the_end_of_the_passage() -> None:
     assert findings("She posed his suitcase and sat on his bed.", "She posed his suitcase.")
     assert findings(
-        "It was late at night. He put out the lamp and got in bed.",
-        "It was late at night. He put out the lamp.",
+        "It was late at night. He put out the lamp and got in bed.", "It was late at night. He put out the lamp."
     )
     assert not findings("She put it on the bed of hers that she had.", "She put it on her bed.")
     assert not findings("She sat on the bed and she did sit on it.", "She sat on the bed.")

@@ -17,9 +17,7 @@ from tests.ape.guards.conftest import SeverityOf
         ("One. Two.", "One, two.", ""),
     ],
 )
-def test_lost_and_invented_paragraphs_are_found(
-    severity_of: SeverityOf, mt: str, draft: str, severity: str
-) -> None:
+def test_lost_and_invented_paragraphs_are_found(severity_of: SeverityOf, mt: str, draft: str, severity: str) -> None:
     assert severity_of("paragraphs", mt, draft, source=mt) == severity
 
 

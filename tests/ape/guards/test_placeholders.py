@@ -31,11 +31,7 @@ def test_links_tags_and_placeholders_lost_invented_or_crossed_are_refused(
 @pytest.mark.parametrize(
     ("source", "mt", "draft"),
     [
-        (
-            "Voir https://example.org/a.",
-            "See https://example.org/a.",
-            "Look at https://example.org/a, please.",
-        ),
+        ("Voir https://example.org/a.", "See https://example.org/a.", "Look at https://example.org/a, please."),
         ("Bonjour {0}, {1} !", "Hello {0}, {1}!", "{1}, hello {0}!"),
         ("Un <i>mot</i> juste.", "A <i>word</i> just.", "Just a <i>word</i>."),
         ("Un <i>mot</i>.", "A word.", "A <i>word</i>."),

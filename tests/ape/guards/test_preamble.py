@@ -32,8 +32,7 @@ MT = "He took the lamp from the table, and together they went down to the cellar
 )
 def test_comments_about_the_work_are_rejected(severity_of: SeverityOf, draft: str) -> None:
     assert (
-        severity_of("preamble", MT, draft, "Il prit la lampe sur la table et ils descendirent à la cave.")
-        == "reject"
+        severity_of("preamble", MT, draft, "Il prit la lampe sur la table et ils descendirent à la cave.") == "reject"
     )
 
 

@@ -17,9 +17,7 @@ from tests.ape.guards.conftest import SeverityOf
         ("「来い」と言った。", "“Come,” he said.", "Come,” he said."),
     ],
 )
-def test_unbalanced_quotation_marks_are_rejected(
-    severity_of: SeverityOf, source: str, mt: str, draft: str
-) -> None:
+def test_unbalanced_quotation_marks_are_rejected(severity_of: SeverityOf, source: str, mt: str, draft: str) -> None:
     assert severity_of("quotes", mt, draft, source) == "reject"
 
 

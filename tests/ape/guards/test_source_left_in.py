@@ -14,24 +14,12 @@ from tests.ape.guards.test_language import CHINESE, EDITED, ENGLISH, FRENCH, GER
         ("fr-en", FRENCH, ENGLISH, FRENCH),
         ("fr-en", FRENCH, ENGLISH, f"{EDITED} {FRENCH}"),
         ("fr-en", FRENCH, ENGLISH, "The girl carried le lourd sac de l'autre côté before the rain."),
-        (
-            "de-en",
-            GERMAN,
-            ENGLISH,
-            "The miller's girl trug den schweren Sack über die Brücke before it rained.",
-        ),
+        ("de-en", GERMAN, ENGLISH, "The miller's girl trug den schweren Sack über die Brücke before it rained."),
         ("zh-en", CHINESE, ENGLISH, f"{EDITED} {CHINESE}"),
-        (
-            "ru-en",
-            RUSSIAN,
-            ENGLISH,
-            f"The girl перенесла тяжёлый мешок через мост, прежде чем it rained. {EDITED}",
-        ),
+        ("ru-en", RUSSIAN, ENGLISH, f"The girl перенесла тяжёлый мешок через мост, прежде чем it rained. {EDITED}"),
     ],
 )
-def test_source_left_in_is_refused(
-    severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str
-) -> None:
+def test_source_left_in_is_refused(severity_of: SeverityOf, languages: str, source: str, mt: str, draft: str) -> None:
     assert severity_of("source_left_in", mt, draft, source, languages) == "reject"
 
 

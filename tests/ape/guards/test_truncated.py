@@ -11,27 +11,12 @@ from tests.ape.guards.conftest import SeverityOf
     ("languages", "source", "mt", "draft"),
     [
         ("fr-en", "Il entra et ferma la porte.", "He entered and closed the door.", "He came in and"),
-        (
-            "fr-en",
-            "Elle prit la lettre et la lut.",
-            "She took the letter and read it.",
-            "She took the letter",
-        ),
+        ("fr-en", "Elle prit la lettre et la lut.", "She took the letter and read it.", "She took the letter"),
         ("de-en", "Er wartete auf den Zug.", "He waited for the train.", "He was waiting for the"),
         ("en-ru", "He opened the window and looked out.", "Он открыл окно и выглянул.", "Он открыл окно и"),
         ("en-zh", "He opened the window and looked out.", "他打开窗户，向外看去。", "他打开窗户，"),
-        (
-            "ja-en",
-            "彼は窓を開けて外を見た。",
-            "He opened the window and looked out.",
-            "He opened the window,",
-        ),
-        (
-            "ar-en",
-            "فتح النافذة ونظر إلى الخارج.",
-            "He opened the window and looked outside.",
-            "He opened the",
-        ),
+        ("ja-en", "彼は窓を開けて外を見た。", "He opened the window and looked out.", "He opened the window,"),
+        ("ar-en", "فتح النافذة ونظر إلى الخارج.", "He opened the window and looked outside.", "He opened the"),
         ("fr-en", "Le vieux château", "The old castle on the hill", "The old castle on"),
     ],
 )

@@ -12,30 +12,14 @@ from ape.passage.result import Decision, PostEdit, Usage
 RECIPE = JobRecipe("model", "revision", "chat@0", "fr", "en", context=2, glossary=(("Loire", "Loire"),))
 
 
-def a_job(
-    id: str = "j", *, owner: str = "", created: float = 1_800_000_000.0, recipe: JobRecipe = RECIPE
-) -> Job:
+def a_job(id: str = "j", *, owner: str = "", created: float = 1_800_000_000.0, recipe: JobRecipe = RECIPE) -> Job:
     moment = datetime.fromtimestamp(created, UTC)
     return Job(
-        id,
-        owner,
-        "A Book",
-        "s.epub",
-        "1",
-        "m.epub",
-        "2",
-        "o.epub",
-        "epub",
-        recipe,
-        JobState.RUNNING,
-        moment,
-        moment,
+        id, owner, "A Book", "s.epub", "1", "m.epub", "2", "o.epub", "epub", recipe, JobState.RUNNING, moment, moment
     )
 
 
-def planned(
-    number: int, *, text: str | None = None, recipe: JobRecipe = RECIPE, skip: str = ""
-) -> PlannedParagraph:
+def planned(number: int, *, text: str | None = None, recipe: JobRecipe = RECIPE, skip: str = "") -> PlannedParagraph:
     """Paragraph `p{number}`, with ten in a chapter and five in a stretch."""
     source, mt = f"La phrase {text or number}.", f"The phrase {text or number}."
     return PlannedParagraph(
@@ -80,7 +64,5 @@ def finish(store: JobStore, worker: JobWorker, *, id: str = "j", decision: Decis
     done = 0
     while stretch := store.claim(id, worker):
         for row in stretch.rows:
-            done += store.save(
-                stretch, row.planned.id, a_result(f"new {row.planned.id}", decision), seconds=2.0
-            )
+            done += store.save(stretch, row.planned.id, a_result(f"new {row.planned.id}", decision), seconds=2.0)
     return done

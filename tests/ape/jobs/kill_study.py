@@ -104,9 +104,7 @@ def disturb(run: Run, job: str, *, kills: int, chance: random.Random, longest: f
         again = [one for one in run.asked()[seen:] if one in done]
         assert not again, f"asked for again though finished: {again[:3]}"
         now = finished(run.store, job) if Path(run.store).exists() else {}
-        assert all(now.get(mt) == text for mt, text in done.items()), (
-            "a finished paragraph was lost or changed"
-        )
+        assert all(now.get(mt) == text for mt, text in done.items()), "a finished paragraph was lost or changed"
         done = now
         print(f"kill {killed}: {len(done)} finished", file=sys.stderr, flush=True)
     return killed
@@ -124,9 +122,7 @@ def kill_one_of_three(run: Run, job: str, *, more: Sequence[str] = (), after: in
     """Run the command and two helpers, kill one helper part-way, and return the output."""
     first = run.start()
     _wait(lambda: len(run.asked()) > 0, first)
-    helpers = [
-        Run(run.store, run.log, ["book", "work", job, *more], run.environment).start() for _ in range(2)
-    ]
+    helpers = [Run(run.store, run.log, ["book", "work", job, *more], run.environment).start() for _ in range(2)]
     _wait(lambda: len(finished(run.store, job)) >= after, first)
     os.killpg(helpers[0].pid, signal.SIGKILL)
     out, err = first.communicate()
@@ -151,9 +147,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--flags", default="", help="more flags for `ape book edit`, as in a shell")
-    parser.add_argument(
-        "--three", action="store_true", help="three workers on PostgreSQL, one of them killed"
-    )
+    parser.add_argument("--three", action="store_true", help="three workers on PostgreSQL, one of them killed")
     wanted = parser.parse_args()
     wanted.folder.mkdir(parents=True, exist_ok=True)
     more = shlex.split(wanted.flags)

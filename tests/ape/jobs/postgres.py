@@ -85,9 +85,7 @@ def running_postgres() -> Iterator[Postgres]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    user: dict[str, Any] = (
-        {"user": _user(), "group": _user(), "extra_groups": []} if os.geteuid() == 0 else {}
-    )
+    user: dict[str, Any] = {"user": _user(), "group": _user(), "extra_groups": []} if os.geteuid() == 0 else {}
     # Output goes to a file: the server keeps it open for as long as it runs.
     with (folder / "out").open("ab") as out:
         done = subprocess.run(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd="/", **user)

@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from ape.books.pairing.book_pairing import ParagraphPair
 from ape.jobs.counts import ModelRate
-from ape.jobs.estimate import (
-    ENGINE_SPEEDS,
-    FREE_PRICE,
-    BookEstimate,
-    EngineSpeed,
-    TokenPrice,
-    estimate_book,
-)
+from ape.jobs.estimate import ENGINE_SPEEDS, FREE_PRICE, BookEstimate, EngineSpeed, TokenPrice, estimate_book
 from ape.jobs.job import JobRecipe
 from ape.jobs.stretches import split_into_stretches
 from ape.text.token_estimate import estimate_tokens
@@ -38,10 +31,7 @@ def pair(
 
 
 def plan_of(
-    *pairs: ParagraphPair,
-    recipe: JobRecipe = RECIPE,
-    speed: EngineSpeed = SPEED,
-    price: TokenPrice | None = None,
+    *pairs: ParagraphPair, recipe: JobRecipe = RECIPE, speed: EngineSpeed = SPEED, price: TokenPrice | None = None
 ) -> BookEstimate:
     return estimate_book(pairs, recipe, speed=speed, price=price)
 
@@ -59,10 +49,7 @@ def test_chapters_and_totals_are_counted() -> None:
 def test_what_is_skipped_is_told_by_reason_with_examples() -> None:
     doubtful = [pair(n, skip=f"the pair is doubtful (confidence 0.{n})") for n in range(10, 17)]
     plan = plan_of(pair(0, skip="no words"), *doubtful)
-    assert [(skip.reason, skip.count) for skip in plan.skipped] == [
-        ("the pair is doubtful", 7),
-        ("no words", 1),
-    ]
+    assert [(skip.reason, skip.count) for skip in plan.skipped] == [("the pair is doubtful", 7), ("no words", 1)]
     assert [name for name, _ in plan.skipped[0].examples] == ["p10", "p11", "p12", "p13", "p14"]
 
 

@@ -54,14 +54,10 @@ def rows() -> Iterator[JobParagraph]:
     second = planned(1, "Voir⟦1/⟧ici.", "See⟦1/⟧here.")
     yield JobParagraph(second, ParagraphState.DONE, result(second.mt, second.mt, Decision.REJECTED))
     yield JobParagraph(
-        planned(2, "Une\nligne.", "A\nline.", 1),
-        ParagraphState.QUARANTINED,
-        reason="The engine failed 3 times.",
+        planned(2, "Une\nligne.", "A\nline.", 1), ParagraphState.QUARANTINED, reason="The engine failed 3 times."
     )
     yield JobParagraph(planned(3, "", "* * *", 1), ParagraphState.SKIPPED, reason="no words in it")
-    yield JobParagraph(
-        planned(4, "⟦1⟧Mal⟦2⟧ fermé⟦/1⟧.", "⟦1⟧Badly⟦2⟧ closed⟦/1⟧.", 1), ParagraphState.WAITING
-    )
+    yield JobParagraph(planned(4, "⟦1⟧Mal⟦2⟧ fermé⟦/1⟧.", "⟦1⟧Badly⟦2⟧ closed⟦/1⟧.", 1), ParagraphState.WAITING)
 
 
 def exported(format: ExportFormat) -> bytes:
@@ -144,10 +140,7 @@ def test_pairs_are_read_back_with_their_marks(tmp_path: Path, format: ExportForm
 
 def test_xliff_states_tell_what_is_done() -> None:
     text = exported("xliff").decode()
-    assert [part.partition('"')[0] for part in text.split('<segment state="')[1:]] == [
-        "translated",
-        *["initial"] * 4,
-    ]
+    assert [part.partition('"')[0] for part in text.split('<segment state="')[1:]] == ["translated", *["initial"] * 4]
     assert text.count("<file ") == 2
     assert '<unit id="u1" name="OEBPS/c0.xhtml#0">' in text
     assert '<note category="reason">no words in it</note>' in text

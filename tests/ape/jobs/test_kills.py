@@ -38,9 +38,7 @@ def test_killed_at_random_moments_the_book_is_the_same_as_if_nothing_had_happene
     assert len(finished(run.store, job)) == 60
 
 
-def test_killed_on_the_real_model_the_book_is_the_same_to_the_last_byte(
-    tmp_path: Path, smollm2: Path
-) -> None:
+def test_killed_on_the_real_model_the_book_is_the_same_to_the_last_byte(tmp_path: Path, smollm2: Path) -> None:
     pair = make_pair(tmp_path, 6, sentences=(1, 1))
     flags = ("--model", str(smollm2), "--max-attempts", "1", "--context", "1")
     whole, broken = tmp_path / "whole.epub", tmp_path / "broken.epub"
@@ -52,9 +50,7 @@ def test_killed_on_the_real_model_the_book_is_the_same_to_the_last_byte(
     assert broken.read_bytes() == whole.read_bytes()
 
 
-def test_three_workers_on_postgresql_one_of_them_killed(
-    tmp_path: Path, slow_model: str, postgres: Postgres
-) -> None:
+def test_three_workers_on_postgresql_one_of_them_killed(tmp_path: Path, slow_model: str, postgres: Postgres) -> None:
     pair = make_pair(tmp_path, 120)
     flags = ("--url", slow_model, "--lanes", "1")
     whole, shared = tmp_path / "whole.epub", tmp_path / "shared.epub"

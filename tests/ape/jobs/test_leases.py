@@ -186,9 +186,7 @@ def test_a_process_has_ended_once_it_is_killed_or_its_number_is_anothers() -> No
 
 @pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(
-    store: JobStore, worker: JobWorker
-) -> None:
+def test_what_a_dead_process_of_this_machine_held_is_taken_at_once(store: JobStore, worker: JobWorker) -> None:
     begin(store, 5)
     with process("-c", "input()") as running:
         held = claimed(store, worker_of(running.pid))

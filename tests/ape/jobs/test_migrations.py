@@ -45,9 +45,7 @@ def test_the_revisions_that_the_code_knows_are_those_of_the_folder() -> None:
 
 def test_the_revisions_make_the_tables_that_the_code_uses(new_url: str) -> None:
     with JobStore(new_url) as store, store._database.read_transaction() as connection:
-        context = MigrationContext.configure(
-            connection, opts={"version_table": VERSION_TABLE, "compare_type": True}
-        )
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE, "compare_type": True})
         assert compare_metadata(context, metadata) == []
 
 
@@ -116,8 +114,7 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(new_url: str, tmp_p
 def test_many_may_begin_at_once(new_url: str) -> None:
     code = "import sys; from ape.jobs.store import JobStore; JobStore(sys.argv[1]).close()"
     started = [
-        subprocess.Popen([sys.executable, "-c", code, new_url], cwd=ROOT, stderr=subprocess.PIPE)
-        for _ in range(3)
+        subprocess.Popen([sys.executable, "-c", code, new_url], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(3)
     ]
     said = [process.communicate(timeout=60)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 3, said
@@ -125,9 +122,7 @@ def test_many_may_begin_at_once(new_url: str) -> None:
         assert store.jobs() == []
 
 
-def test_opening_a_store_says_nothing_and_leaves_logging_alone(
-    new_url: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_opening_a_store_says_nothing_and_leaves_logging_alone(new_url: str, capfd: pytest.CaptureFixture[str]) -> None:
     before = logging.root.handlers[:], logging.root.level, logging.getLogger("alembic").level
     with JobStore(new_url):
         pass

@@ -116,6 +116,5 @@ def test_source_text_in_a_finished_book_is_found(
     source: str, text: str, languages: tuple[str, str], found: bool
 ) -> None:
     assert (
-        bool(find_untranslated_text(source, text, source_language=languages[0], target_language=languages[1]))
-        == found
+        bool(find_untranslated_text(source, text, source_language=languages[0], target_language=languages[1])) == found
     )

@@ -89,9 +89,7 @@ def test_two_that_begin_the_same_job_at_once_do_no_harm(store: JobStore, tmp_pat
     assert late.replanned.kept == 12
 
 
-def test_one_that_is_stopped_leaves_what_another_has_planned_meanwhile(
-    store: JobStore, tmp_path: Path
-) -> None:
+def test_one_that_is_stopped_leaves_what_another_has_planned_meanwhile(store: JobStore, tmp_path: Path) -> None:
     files = a_book(tmp_path)
 
     def another_begins_and_we_are_stopped() -> None:
@@ -122,9 +120,7 @@ def test_a_book_that_can_not_be_paired_leaves_no_job(store: JobStore, tmp_path: 
 def test_a_plan_and_what_it_was_made_of_are_never_at_odds(store: JobStore, tmp_path: Path) -> None:
     files = a_book(tmp_path)
     before = begun(store, files).job
-    files.mt.write_text(
-        files.mt.read_text(encoding="utf-8").replace("Page 3", "Page three"), encoding="utf-8"
-    )
+    files.mt.write_text(files.mt.read_text(encoding="utf-8").replace("Page 3", "Page three"), encoding="utf-8")
 
     def stop() -> None:
         raise KeyboardInterrupt
@@ -138,9 +134,7 @@ def test_a_plan_and_what_it_was_made_of_are_never_at_odds(store: JobStore, tmp_p
     assert changed.job.mt_hash != before.mt_hash
 
 
-def test_another_encoding_is_another_text_and_what_reads_alike_is_kept(
-    store: JobStore, tmp_path: Path
-) -> None:
+def test_another_encoding_is_another_text_and_what_reads_alike_is_kept(store: JobStore, tmp_path: Path) -> None:
     files = a_book(tmp_path, encoding="cp1252")
     begun(store, replace(files, encoding="mac_roman"))
     finish(store, JobWorker.here())
@@ -192,8 +186,7 @@ def test_a_bilingual_book_is_written_by_the_layout_that_it_was_planned_by(
 def two_englishes(path: Path) -> Path:
     variant = '<tuv xml:lang="{}"><seg>{}</seg></tuv>'.format
     units = "".join(
-        f"<tu>{variant('fr', one.source)}{variant('en-GB', 'Quite so.')}{variant('en-US', one.mt)}</tu>"
-        for one in TALE
+        f"<tu>{variant('fr', one.source)}{variant('en-GB', 'Quite so.')}{variant('en-US', one.mt)}</tu>" for one in TALE
     )
     path.write_text(f'<tmx version="1.4"><header srclang="fr"/><body>{units}</body></tmx>', encoding="utf-8")
     return path

@@ -39,9 +39,7 @@ def states(store: JobStore) -> dict[str, ParagraphState]:
 
 def test_a_job_comes_back_as_it_was_given(store: JobStore) -> None:
     moment = datetime(2026, 11, 16, 9, 31, 7, 123_457, tzinfo=UTC)
-    job = replace(
-        a_job(), created=moment, updated=moment, note="n\x00\ud800", encoding="cp1251", outcome='{"a":1}'
-    )
+    job = replace(a_job(), created=moment, updated=moment, note="n\x00\ud800", encoding="cp1251", outcome='{"a":1}')
     store.add(job)
     assert store.job("j") == job
 
@@ -86,9 +84,7 @@ def test_a_change_is_kept_and_dated(store: JobStore) -> None:
     assert abs((datetime.now(UTC) - changed.updated).total_seconds()) < 60
 
 
-def test_an_unknown_job_can_not_be_changed_planned_claimed_or_removed(
-    store: JobStore, worker: JobWorker
-) -> None:
+def test_an_unknown_job_can_not_be_changed_planned_claimed_or_removed(store: JobStore, worker: JobWorker) -> None:
     with pytest.raises(UnknownJob):
         store.update("j", note="x")
     with pytest.raises(UnknownJob):
@@ -121,12 +117,10 @@ RESULTS = st.builds(
     id=TEXTS,
     post_edit=TEXTS,
     decision=st.sampled_from(Decision),
-    findings=st.lists(
-        st.builds(Finding, TEXTS, st.sampled_from(Severity), TEXTS, st.integers(0, 9)), max_size=3
-    ).map(tuple),
-    edits=st.lists(st.builds(Edit, st.sampled_from(EditKind), TEXTS, TEXTS, SPANS, SPANS), max_size=3).map(
+    findings=st.lists(st.builds(Finding, TEXTS, st.sampled_from(Severity), TEXTS, st.integers(0, 9)), max_size=3).map(
         tuple
     ),
+    edits=st.lists(st.builds(Edit, st.sampled_from(EditKind), TEXTS, TEXTS, SPANS, SPANS), max_size=3).map(tuple),
     edit_rate=st.floats(0, 10),
     model=TEXTS,
     prompt=TEXTS,
@@ -136,23 +130,15 @@ RESULTS = st.builds(
 
 
 @settings(
-    max_examples=8,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(
-    results=st.lists(RESULTS, min_size=5, max_size=5),
-    texts=st.lists(TEXTS, min_size=5, max_size=5),
-    data=st.data(),
-)
+@given(results=st.lists(RESULTS, min_size=5, max_size=5), texts=st.lists(TEXTS, min_size=5, max_size=5), data=st.data())
 def test_every_result_comes_back_exactly(
     store: JobStore, results: list[PostEdit], texts: list[str], data: st.DataObject
 ) -> None:
     name, worker = f"job {os.urandom(8).hex()}", JobWorker.here()
     store.add(a_job(name))
-    plan = [
-        replace(planned(number), source=text, title=text, mt=text + "!") for number, text in enumerate(texts)
-    ]
+    plan = [replace(planned(number), source=text, title=text, mt=text + "!") for number, text in enumerate(texts)]
     store.plan(name, plan)
     stretch = claimed(store, worker, id=name)
     seconds = data.draw(st.floats(0, 1e6))
@@ -188,12 +174,7 @@ def test_failures_are_counted_up_to_quarantine(store: JobStore, worker: JobWorke
     assert store.fail(stretch, "p1", "too late", max_failures=2) is ParagraphState.QUARANTINED
     assert not store.save(stretch, "p1", a_result(), seconds=1)
     row = next(store.rows("j", state=ParagraphState.QUARANTINED))
-    assert (row.planned.id, row.reason, row.failures, row.text) == (
-        "p1",
-        "no answer again",
-        2,
-        row.planned.mt,
-    )
+    assert (row.planned.id, row.reason, row.failures, row.text) == ("p1", "no answer again", 2, row.planned.mt)
     assert (store.counts("j").quarantined, store.counts("j").waiting) == (1, 19)
 
 
@@ -260,9 +241,7 @@ def test_moved_paragraphs_take_their_results_with_them(store: JobStore, worker: 
     """A paragraph inserted before all others shifts their ids: only the new paragraph is done."""
     begin(store)
     finish(store, worker)
-    moved = [planned(0, text="put before")] + [
-        planned(number, text=str(number - 1)) for number in range(1, 21)
-    ]
+    moved = [planned(0, text="put before")] + [planned(number, text=str(number - 1)) for number in range(1, 21)]
     moved[1] = planned(1, text="0")
     assert store.plan("j", moved) == PlanChanges(new=1, changed=20, reused=20)
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.WAITING)] == ["p0"]
@@ -323,9 +302,7 @@ def test_a_plan_that_breaks_off_changes_nothing(store: JobStore, worker: JobWork
         ([replace(planned(0), fingerprint="")], "'p0' has no fingerprint"),
     ],
 )
-def test_a_plan_that_could_mix_up_results_is_refused(
-    store: JobStore, plan: list[PlannedParagraph], said: str
-) -> None:
+def test_a_plan_that_could_mix_up_results_is_refused(store: JobStore, plan: list[PlannedParagraph], said: str) -> None:
     store.add(a_job())
     with pytest.raises(InputError, match=said):
         store.plan("j", plan)
@@ -427,17 +404,10 @@ def test_counts_by_state_decision_and_chapter(store: JobStore, worker: JobWorker
     )
     first, second = store.chapters("j")
     assert (first.chapter, first.title, first.counts.done, first.counts.waiting) == (0, "Chapter 0", 3, 6)
-    assert (second.chapter, second.title, second.counts.skipped, second.counts.waiting) == (
-        1,
-        "Chapter 1",
-        1,
-        9,
-    )
+    assert (second.chapter, second.title, second.counts.skipped, second.counts.waiting) == (1, "Chapter 1", 1, 9)
 
 
-def test_rows_come_in_order_and_by_filter_also_when_there_are_many(
-    store: JobStore, worker: JobWorker
-) -> None:
+def test_rows_come_in_order_and_by_filter_also_when_there_are_many(store: JobStore, worker: JobWorker) -> None:
     begin(store, 450)
     assert [row.planned.position for row in store.rows("j")] == list(range(450))
     stretch = claimed(store, worker)
@@ -500,14 +470,10 @@ OPERATIONS = st.lists(
 
 
 @settings(
-    max_examples=6,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(OPERATIONS)
-def test_the_sums_are_always_what_the_paragraphs_say(
-    store: JobStore, operations: list[tuple[str, int]]
-) -> None:
+def test_the_sums_are_always_what_the_paragraphs_say(store: JobStore, operations: list[tuple[str, int]]) -> None:
     name, worker = f"job {os.urandom(8).hex()}", JobWorker.here()
     begin(store, 30, id=name)
     held = {stretch.number: stretch for stretch in (store.claim(name, worker) for _ in range(6)) if stretch}
@@ -703,9 +669,7 @@ def test_a_damaged_store_is_named(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
-    with pytest.raises(
-        StoreError, match=r"database postgresql://ape:\*\*\*@127\.0\.0\.1:1/x can't be opened"
-    ):
+    with pytest.raises(StoreError, match=r"database postgresql://ape:\*\*\*@127\.0\.0\.1:1/x can't be opened"):
         JobStore("postgresql://ape:secret@127.0.0.1:1/x")
 
 

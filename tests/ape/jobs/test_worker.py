@@ -119,10 +119,7 @@ async def test_a_paragraph_that_always_fails_is_given_up_and_the_book_goes_on(
     scripted.script = poisoned
     job = begin(store, [planned(number) for number in range(6)])
     steps: list[JobStep] = []
-    assert (
-        await work_on_job(store, job, engine, concurrency=1, max_failures=3, listen=steps.append)
-        is JobState.DONE
-    )
+    assert await work_on_job(store, job, engine, concurrency=1, max_failures=3, listen=steps.append) is JobState.DONE
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.QUARANTINED)] == ["c0#3"]
     assert sum("number 3." in one for one in asked(scripted)) == 3
     assert [step.paragraph.planned.id for step in steps if step.failure] == ["c0#3"]
@@ -160,9 +157,7 @@ async def test_a_server_that_answers_nothing_at_the_end_is_not_taken_for_bad_par
 async def test_bad_paragraphs_at_the_end_are_given_up_where_the_server_answers_other_questions(
     store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
-    scripted.script = lambda request, turn: (
-        Fail(503) if "number" in translation_in(request) else mend(request, turn)
-    )
+    scripted.script = lambda request, turn: Fail(503) if "number" in translation_in(request) else mend(request, turn)
     job = begin(store, [planned(number) for number in range(2)])
     assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     assert store.counts("j").quarantined == 2
@@ -182,9 +177,7 @@ async def test_a_paragraph_too_long_for_the_model_is_given_up_at_once_with_the_r
     store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer
 ) -> None:
     rows = [planned(0), planned(1)]
-    unreadable = PlannedParagraph(
-        **{**_fields(rows[1]), "mt": "Broken \x01 letters.", "fingerprint": "other"}
-    )
+    unreadable = PlannedParagraph(**{**_fields(rows[1]), "mt": "Broken \x01 letters.", "fingerprint": "other"})
     job = begin(store, [rows[0], unreadable])
     assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
     given_up = list(store.rows("j", state=ParagraphState.QUARANTINED))
@@ -213,10 +206,7 @@ async def test_a_fault_of_our_own_costs_one_paragraph_and_not_the_book(
 
 
 async def test_whoever_stops_the_work_over_a_dead_server_condemns_no_paragraph(
-    store: JobStore,
-    engine: OpenAIEngine,
-    scripted: ScriptedServer,
-    until: Callable[..., Awaitable[None]],
+    store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Awaitable[None]]
 ) -> None:
     scripted.script = lambda request, turn: Fail(503) if turn < 4 else Hang()
     job = begin(store, [planned(number) for number in range(5)])
@@ -230,10 +220,7 @@ async def test_whoever_stops_the_work_over_a_dead_server_condemns_no_paragraph(
 
 
 async def test_pausing_stops_the_work_in_hand_and_it_goes_on_later(
-    store: JobStore,
-    engine: OpenAIEngine,
-    scripted: ScriptedServer,
-    until: Callable[..., Awaitable[None]],
+    store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Awaitable[None]]
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 2 else Hang()
     job = begin(store, [planned(number) for number in range(5)])
@@ -252,10 +239,7 @@ async def test_pausing_stops_the_work_in_hand_and_it_goes_on_later(
 
 
 async def test_a_cancelled_call_leaves_what_was_finished_and_nobody_waits_for_its_leases(
-    store: JobStore,
-    engine: OpenAIEngine,
-    scripted: ScriptedServer,
-    until: Callable[..., Awaitable[None]],
+    store: JobStore, engine: OpenAIEngine, scripted: ScriptedServer, until: Callable[..., Awaitable[None]]
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 3 else Hang()
     job = begin(store, [planned(number) for number in range(5)])

@@ -127,10 +127,8 @@ def start() -> Iterator[Starter]:
 
     def start(**order: object) -> subprocess.Popen[str]:
         child = [sys.executable, str(Path(__file__).with_name("pull_process.py"))]
-        order = json.dumps(
-            {key: value if isinstance(value, dict | int) else str(value) for key, value in order.items()}
-        )
-        process = subprocess.Popen([*child, order], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        text = json.dumps({key: value if isinstance(value, dict | int) else str(value) for key, value in order.items()})
+        process = subprocess.Popen([*child, text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         started.append(process)
         return process
 

@@ -25,9 +25,7 @@ def test_the_default_needs_nothing_but_a_package_index() -> None:
 
 
 def test_a_misspelt_name_is_told_what_it_may_mean() -> None:
-    with pytest.raises(
-        UnknownModel, match=r"no model called 'smolm2-135m'. Did you mean 'smollm2-135m'?"
-    ) as caught:
+    with pytest.raises(UnknownModel, match=r"no model called 'smolm2-135m'. Did you mean 'smollm2-135m'?") as caught:
         find_model("smolm2-135m")
     assert caught.value.field == "model"
     assert "qwen3-4b" in str(caught.value)

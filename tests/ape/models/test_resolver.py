@@ -25,16 +25,7 @@ def test_an_owner_and_a_repository_mean_the_hub(text: str, source: HubSource) ->
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "model.gguf",
-        "./model.gguf",
-        "models/model.gguf",
-        "../up/model",
-        "/a/b/c",
-        "a/b/c",
-        "a/b:../c.gguf",
-        "~x/y",
-    ],
+    ["model.gguf", "./model.gguf", "models/model.gguf", "../up/model", "/a/b/c", "a/b/c", "a/b:../c.gguf", "~x/y"],
 )
 def test_what_looks_like_a_path_is_one(text: str) -> None:
     assert parse_model(text) == Path(text)
@@ -49,9 +40,7 @@ def test_a_name_of_the_catalogue_is_that_model() -> None:
     assert parse_model("qwen3-4b") is CATALOGUE["qwen3-4b"]
 
 
-def test_what_exists_wins_over_the_hub_unless_the_hub_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_exists_wins_over_the_hub_unless_the_hub_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "owner" / "name").mkdir(parents=True)
     assert parse_model("owner/name") == Path("owner/name")
@@ -82,9 +71,7 @@ def test_a_file_that_is_not_there_is_said_to_be_looked_for_where(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as caught:
         resolve_model("models/model.gguf", cache=tmp_path)
-    assert str(caught.value) == (
-        f"There is no file models/model.gguf (looked for at {tmp_path}/models/model.gguf)."
-    )
+    assert str(caught.value) == (f"There is no file models/model.gguf (looked for at {tmp_path}/models/model.gguf).")
     assert caught.value.field == "model"
 
 

@@ -79,9 +79,7 @@ TITLES = (
 )
 
 
-def invented_book(
-    language: str = "fr", *, words: int = 100_000, unfinished: bool = True
-) -> Iterator[JobParagraph]:
+def invented_book(language: str = "fr", *, words: int = 100_000, unfinished: bool = True) -> Iterator[JobParagraph]:
     """Rows of a book of about this many English words, with every status."""
     chance = random.Random(f"{language} {words}")
     written = 0

@@ -46,9 +46,7 @@ def test_the_three_columns_hold_exactly_the_three_texts(tmp_path: Path) -> None:
         for position, paragraph in enumerate(sample.paragraphs)
     ]
     page = report_of(tmp_path, *rows)
-    for number, (article, paragraph) in enumerate(
-        zip(page.all("article"), sample.paragraphs, strict=True), 1
-    ):
+    for number, (article, paragraph) in enumerate(zip(page.all("article"), sample.paragraphs, strict=True), 1):
         printed = [text.text() for text in texts(article)]
         assert printed == [paragraph.source, paragraph.mt, paragraph.good]
         [link] = article.all("h3")[0].all("a")
@@ -73,13 +71,7 @@ def test_every_kind_of_edit_has_a_distinct_style(tmp_path: Path) -> None:
 def test_nothing_in_a_text_becomes_mark_up(tmp_path: Path) -> None:
     finding = Finding(HOSTILE, Severity.WARN, HOSTILE, attempt=1)
     edited = row(
-        f"He {HOSTILE}",
-        f"She {HOSTILE}",
-        source=HOSTILE,
-        findings=(finding,),
-        title=HOSTILE,
-        id=HOSTILE,
-        model=HOSTILE,
+        f"He {HOSTILE}", f"She {HOSTILE}", source=HOSTILE, findings=(finding,), title=HOSTILE, id=HOSTILE, model=HOSTILE
     )
     edited = replace(edited, planned=replace(edited.planned, how=HOSTILE))
     refused = row(HOSTILE, HOSTILE, findings=(finding,), decision=Decision.REJECTED, chapter=1, id="p2")
@@ -88,9 +80,7 @@ def test_nothing_in_a_text_becomes_mark_up(tmp_path: Path) -> None:
     assert refused.result
     rewritten = replace(refused, result=replace(refused.result, decision=Decision.EDITED, edits=(edit,)))
     rows = [edited, refused, rewritten, unfinished(ParagraphState.QUARANTINED, reason=HOSTILE)]
-    page = report_of(
-        tmp_path, *rows, title=HOSTILE, subtitle=HOSTILE, source_language=HOSTILE, **{HOSTILE: "x"}
-    )
+    page = report_of(tmp_path, *rows, title=HOSTILE, subtitle=HOSTILE, source_language=HOSTILE, **{HOSTILE: "x"})
 
     plain = report_of(
         tmp_path,
@@ -100,9 +90,7 @@ def test_nothing_in_a_text_becomes_mark_up(tmp_path: Path) -> None:
     )
     assert {e.tag for e in page.walk()} <= {e.tag for e in plain.walk()}
     assert Counter(e.tag for e in page.walk())["script"] == Counter(e.tag for e in page.walk())["style"] == 1
-    assert not [
-        name for e in page.walk() for name in e.attributes if name.startswith("on") or name == "style"
-    ]
+    assert not [name for e in page.walk() for name in e.attributes if name.startswith("on") or name == "style"]
     assert page.all("title")[0].text() == page.all("h1")[0].text() == HOSTILE
     assert [text.text() for text in texts(page)[:3]] == [HOSTILE, f"He {HOSTILE}", f"She {HOSTILE}"]
     assert [texts(page)[i].all(tag)[0].text() for i, tag in ((7, "del"), (8, "ins"))] == [HOSTILE, HOSTILE]
@@ -183,9 +171,7 @@ def test_a_paragraph_without_a_result_says_why(
     assert texts(page)[2].text() == "He ran."  # the text in the book
 
 
-def test_uncertain_pairs_are_marked_with_their_method(
-    tmp_path: Path,
-) -> None:
+def test_uncertain_pairs_are_marked_with_their_method(tmp_path: Path) -> None:
     sure = row("a", "a")
     unsure = replace(sure, planned=replace(sure.planned, id="p2", how="alignment", confidence=0.42))
     likely = replace(sure, planned=replace(sure.planned, id="p3", how="alignment", confidence=0.9))
@@ -198,13 +184,9 @@ def test_the_top_counts_decisions_kinds_guards_and_tokens(tmp_path: Path) -> Non
     rows = [row("He ran.", "She ran."), row("It fell.", "It fell.", id="p4"), rejected("Who?", "too long")]
     page = report_of(tmp_path, *rows, Time="3 seconds")
     [summary] = page.all("section", class_="summary")
-    counts = [
-        item.text() for item in summary.all("li") if "count" in (item.attributes.get("class") or "").split()
-    ]
+    counts = [item.text() for item in summary.all("li") if "count" in (item.attributes.get("class") or "").split()]
     assert counts == ["1 edited", "1 unchanged", "1 rejected"]
-    facts = dict(
-        zip((e.text() for e in summary.all("dt")), (e.text().strip() for e in summary.all("dd")), strict=True)
-    )
+    facts = dict(zip((e.text() for e in summary.all("dt")), (e.text().strip() for e in summary.all("dd")), strict=True))
     assert facts == {
         "Languages": "French to English",
         "Model": "m",
@@ -219,10 +201,7 @@ def test_the_top_counts_decisions_kinds_guards_and_tokens(tmp_path: Path) -> Non
 
 def test_chapters_are_headed_once_and_listed_in_a_table(tmp_path: Path) -> None:
     page = report_of(
-        tmp_path,
-        row("a", "a", title="One"),
-        row("a", "a", title="One", id="p2"),
-        row("a", "a", chapter=1, id="p3"),
+        tmp_path, row("a", "a", title="One"), row("a", "a", title="One", id="p2"), row("a", "a", chapter=1, id="p3")
     )
     [main] = page.all("main")
     assert [heading.text() for heading in main.all("h2")] == ["One", "Chapter 2"]

@@ -94,12 +94,7 @@ def test_stretches_cover_the_book_and_stay_few(paragraphs: int) -> None:
 
 def test_guards_are_counted_by_paragraphs() -> None:
     counts = BookCounts()
-    rows = [
-        rejected("a", "too long"),
-        rejected("b", "too long"),
-        unfinished(ParagraphState.SKIPPED),
-        row("a", "a"),
-    ]
+    rows = [rejected("a", "too long"), rejected("b", "too long"), unfinished(ParagraphState.SKIPPED), row("a", "a")]
     list(counts.count(rows))
     assert (counts.rejected, counts.warned) == ({"length": 2}, {"names": 2})
     assert counts.present_statuses == ["unchanged", "rejected", "skipped"]

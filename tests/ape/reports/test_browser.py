@@ -96,9 +96,7 @@ def test_a_click_shows_the_paragraphs_of_one_decision(tab: Tab, book: str, rows:
         assert tab.run("location.hash") == f"#?show={status}"
 
 
-def test_filters_hold_together_and_are_cleared_together(
-    tab: Tab, book: str, rows: list[JobParagraph]
-) -> None:
+def test_filters_hold_together_and_are_cleared_together(tab: Tab, book: str, rows: list[JobParagraph]) -> None:
     tab.open(book)
     choose(tab, "kind", "verb form")
     assert tab.run(SHOWN) == ids(rows, kind="verb form")
@@ -129,9 +127,7 @@ def test_a_filter_without_results_says_so(tab: Tab, book: str) -> None:
     tab.press("j", "k", "n", "p", "J", "K")  # nothing to go to, and no console message
 
 
-def test_search_finds_whatever_the_case_accent_or_apostrophe(
-    tab: Tab, book: str, rows: list[JobParagraph]
-) -> None:
+def test_search_finds_whatever_the_case_accent_or_apostrophe(tab: Tab, book: str, rows: list[JobParagraph]) -> None:
     tab.open(book)
     columns = [(one.planned.source, one.planned.mt, one.text) for one in rows]
     for text, found in {
@@ -200,9 +196,7 @@ def test_a_change_far_away_comes_into_view(tab: Tab, book: str, rows: list[JobPa
     assert tab.run(in_view(".current"))
 
 
-def test_with_a_kind_chosen_j_goes_through_that_kind_only(
-    tab: Tab, book: str, rows: list[JobParagraph]
-) -> None:
+def test_with_a_kind_chosen_j_goes_through_that_kind_only(tab: Tab, book: str, rows: list[JobParagraph]) -> None:
     tab.open(book)
     choose(tab, "kind", "number")
     numbers = sum(edit.kind == "number" for one in rows if one.result for edit in one.result.edits)
@@ -227,9 +221,7 @@ def test_a_deep_link_leads_to_its_paragraph(tab: Tab, book: str, rows: list[JobP
     assert tab.run("document.querySelector(':target').getBoundingClientRect().top") < 300
 
 
-def test_a_deep_link_to_a_hidden_paragraph_clears_the_filters(
-    tab: Tab, book: str, rows: list[JobParagraph]
-) -> None:
+def test_a_deep_link_to_a_hidden_paragraph_clears_the_filters(tab: Tab, book: str, rows: list[JobParagraph]) -> None:
     tab.open(f"{book}#?show=rejected")
     expected = ids(rows, status="edited")[40]
     tab.run(f"location.hash = '#{expected}'")
@@ -331,9 +323,7 @@ def test_without_scripts_the_book_can_be_read(tab: Tab, book: str, rows: list[Jo
     document = tab.call("DOM.getDocument", depth=0)["root"]["nodeId"]
     found = tab.call("DOM.querySelectorAll", nodeId=document, selector="article .text")["nodeIds"]
     assert len(found) == 3 * len(rows)
-    hidden = tab.call("DOM.querySelectorAll", nodeId=document, selector="form [data-script][hidden]")[
-        "nodeIds"
-    ]
+    hidden = tab.call("DOM.querySelectorAll", nodeId=document, selector="form [data-script][hidden]")["nodeIds"]
     assert len(hidden) == 3  # search, keys and filters need the script
     tab.call("Emulation.setScriptExecutionDisabled", value=False)
 
@@ -353,9 +343,7 @@ def test_every_control_has_an_accessible_name(tab: Tab, book: str) -> None:
     tree = tab.call("Accessibility.getFullAXTree", depth=12)["nodes"]
     worked = {"button", "searchbox", "combobox", "checkbox", "link"}
     nameless = [
-        node
-        for node in tree
-        if node.get("role", {}).get("value") in worked and not node.get("name", {}).get("value")
+        node for node in tree if node.get("role", {}).get("value") in worked and not node.get("name", {}).get("value")
     ]
     assert nameless == []
     roles = [node.get("role", {}).get("value") for node in tree]

@@ -47,8 +47,7 @@ def test_a_language_is_given_by_code_or_name(given: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "tag"),
-    [("French", "fr"), ("FR", "fr"), (" fr-CA ", "fr-CA"), ("fr_CA", "fr-CA"), ("zh-Hant", "zh-Hant")],
+    ("given", "tag"), [("French", "fr"), ("FR", "fr"), (" fr-CA ", "fr-CA"), ("fr_CA", "fr-CA"), ("zh-Hant", "zh-Hant")]
 )
 def test_a_tag_keeps_its_region(given: str, tag: str) -> None:
     assert (language_tag(given), language_code(given)) == (tag, tag[:2])

@@ -34,9 +34,7 @@ def test_emphasis_and_plain_text_are_not_loops(text: str) -> None:
     assert find_loops(text) == []
 
 
-@pytest.mark.parametrize(
-    "source", ["Hahaha! Il rit.", "하하하! 그가 웃었다.", "Ha, ha, ha, ha! Il rit.", "哈哈哈！"]
-)
+@pytest.mark.parametrize("source", ["Hahaha! Il rit.", "하하하! 그가 웃었다.", "Ha, ha, ha, ha! Il rit.", "哈哈哈！"])
 def test_repetition_in_the_source_is_not_a_loop_of_the_mt(source: str) -> None:
     assert find_added_loops("Ha ha ha ha! He laughs.", source) == []
     assert find_added_loops("Ha ha ha ha! He laughs.", "Il rit.")

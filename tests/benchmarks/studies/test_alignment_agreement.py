@@ -18,9 +18,7 @@ TEXT = ["One. Two. Three. Four."]
 
 
 def test_the_same_alignment_agrees_wholly() -> None:
-    agreement = compare_alignments(
-        "Voss", TEXT, ["One. Two.", "Three. Four."], ["One.\nTwo.", "Three. Four."]
-    )
+    agreement = compare_alignments("Voss", TEXT, ["One. Two.", "Three. Four."], ["One.\nTwo.", "Three. Four."])
     assert (agreement.f1, agreement.letters, agreement.paragraphs) == (1.0, 1.0, 1.0)
     assert agreement.disagreements == ()
 
@@ -33,18 +31,14 @@ def test_a_sentence_in_the_next_paragraph_costs_a_pair_on_both_sides() -> None:
 
 
 def test_a_sentence_that_they_have_twice_costs_one_pair() -> None:
-    agreement = compare_alignments(
-        "Voss", TEXT, ["One. Two.", "Three. Four."], ["One. Two.", "Two. Three. Four."]
-    )
+    agreement = compare_alignments("Voss", TEXT, ["One. Two.", "Three. Four."], ["One. Two.", "Two. Three. Four."])
     assert agreement.f1 == pytest.approx(8 / 9)  # by hand: 4 shared of 4 and 5
     assert [one.kind for one in agreement.disagreements] == ["twice in theirs"]
 
 
 def test_kinds_are_told_apart() -> None:
     theirs = ["One. Two. Three. Four.", "", ""]
-    kinds = [
-        one.kind for one in compare_alignments("Voss", TEXT, ["One.", "Two.", "Three."], theirs).disagreements
-    ]
+    kinds = [one.kind for one in compare_alignments("Voss", TEXT, ["One.", "Two.", "Three."], theirs).disagreements]
     assert kinds == ["next paragraph", "further away", "left out on one side"]
 
 

@@ -30,17 +30,11 @@ from benchmarks.studies.guards.passages import (
     read_english_texts,
     read_mlqe,
 )
-from benchmarks.studies.guards.refusals import (
-    count_by_guard,
-    find_refusals,
-    find_rejections,
-    refused_by_other_guards,
-)
+from benchmarks.studies.guards.refusals import count_by_guard, find_refusals, find_rejections, refused_by_other_guards
 
 DATA = Path(os.environ.get("APE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 needs_data = pytest.mark.skipif(
-    not (DATA / "mlqe_pe").is_dir(),
-    reason=f"MLQE-PE is not in {DATA.name}/ (set APE_DATA to the folder that has it)",
+    not (DATA / "mlqe_pe").is_dir(), reason=f"MLQE-PE is not in {DATA.name}/ (set APE_DATA to the folder that has it)"
 )
 
 ROWS = (
@@ -99,9 +93,7 @@ def test_names_are_capitalised_words_that_never_occur_in_lower_case() -> None:
 
 
 def test_refusals_are_counted_by_guard_and_the_rewriting_limit_separately() -> None:
-    row = HumanPostEdit(
-        "3", Segment("Il avait 17 ans.", "He was 17 years old.", "fr", "en"), "He was 19 years old."
-    )
+    row = HumanPostEdit("3", Segment("Il avait 17 ans.", "He was 17 years old.", "fr", "en"), "He was 19 years old.")
     found = find_refusals([row])
     assert count_by_guard(found) == {"numbers": 1}
     assert refused_by_other_guards(found) == found
@@ -139,9 +131,7 @@ def test_at_most_one_human_post_edit_in_a_hundred_is_refused() -> None:
 @pytest.mark.parametrize("pair", OTHER_PAIRS)
 def test_few_human_post_edits_of_other_pairs_are_refused(pair: str) -> None:
     # Eight rows of Nepali and Sinhala contain zero-width spaces and are refused correctly.
-    refused = [
-        refusal for refusal in find_refusals(_rows(pair)) if count_by_guard([refusal]).keys() != {"garbled"}
-    ]
+    refused = [refusal for refusal in find_refusals(_rows(pair)) if count_by_guard([refusal]).keys() != {"garbled"}]
     assert len(refused) <= 30  # of 1,000
 
 
@@ -162,9 +152,7 @@ def test_nineteen_faults_in_twenty_are_caught_of_every_kind(joined: bool) -> Non
     caught: dict[str, list[bool]] = defaultdict(list)
     for pair in PAIRS:
         rows = _rows(pair)
-        for trial in run_fault_trials(
-            join_neighbours(rows) if joined else rows, collect_fault_material(rows, english)
-        ):
+        for trial in run_fault_trials(join_neighbours(rows) if joined else rows, collect_fault_material(rows, english)):
             caught[trial.kind].append(trial.caught)
     rates = {kind: sum(hits) / len(hits) for kind, hits in caught.items()}
     assert {kind: rate for kind, rate in rates.items() if rate < 0.95} == {}

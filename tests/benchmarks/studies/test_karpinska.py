@@ -21,12 +21,7 @@ from benchmarks.studies.karpinska import (
 )
 from eval.corpus.corpus import Corpus
 from eval.human.analysis.metric_agreement import MetricAgreement
-from eval.human.analysis.preference_rates import (
-    PositionEffect,
-    Preference,
-    measure_preference,
-    position_effect,
-)
+from eval.human.analysis.preference_rates import PositionEffect, Preference, measure_preference, position_effect
 from eval.statistics.counts import MetricCounts, Unmeasured
 from eval.statistics.paired_tests import ConfidenceInterval
 
@@ -72,9 +67,7 @@ def test_chrf_agrees_with_translators_little_more_often_than_chance(published: K
 
 
 def test_a_word_metric_does_not_score_japanese(published: KarpinskaVotes) -> None:
-    japanese = replace(
-        published, corpora=tuple(one for one in published.corpora if one.target_language == "ja")
-    )
+    japanese = replace(published, corpora=tuple(one for one in published.corpora if one.target_language == "ja"))
     ((_, found),) = measure_metric_agreement(japanese, ["chrf++"], samples=200)
     assert isinstance(found, Unmeasured)
     assert "no spaces" in found.why
@@ -91,9 +84,7 @@ class _OnlyPolish:
             raise InputError("There is no annotator.")
         number = len(corpus.documents)
         rows = np.arange(number, dtype=float)[:, None]
-        return MetricCounts(
-            rows, np.arange(number), lambda sums: sums[..., 0], "only-polish", unit="document"
-        )
+        return MetricCounts(rows, np.arange(number), lambda sums: sums[..., 0], "only-polish", unit="document")
 
 
 def test_a_metric_that_fails_for_one_language_is_measured_on_the_others(published: KarpinskaVotes) -> None:

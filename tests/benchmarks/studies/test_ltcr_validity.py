@@ -60,20 +60,14 @@ def test_the_references_are_consistent_by_their_annotation(
     assert score.value == 100  # by construction of the set
     assert counted.rows.shape[0] == 310
     # Both of a pair are unchanged with a probability of 0.8², or 64%; less if a sentence has two occurrences.
-    assert scored(metric, corpus, "corrupted").value == pytest.approx(
-        58.95, abs=0.01
-    )  # measured, with this seed
+    assert scored(metric, corpus, "corrupted").value == pytest.approx(58.95, abs=0.01)  # measured, with this seed
 
 
 @pytest.mark.subprocess
-def test_with_an_aligner_both_scores_fall_alike(
-    corpus: Corpus, annotated: dict[str, AnnotatedChains]
-) -> None:
+def test_with_an_aligner_both_scores_fall_alike(corpus: Corpus, annotated: dict[str, AnnotatedChains]) -> None:
     few = replace(corpus, documents=corpus.documents[:DOCUMENTS])
     linked = Ltcr(
-        annotated=annotated,
-        annotator=Untagged(),
-        aligner=EflomalAligner("zh", "en", samplers=1, iterations=0.3),
+        annotated=annotated, annotator=Untagged(), aligner=EflomalAligner("zh", "en", samplers=1, iterations=0.3)
     )
     given = replace(linked, read="annotation")
     reference, corrupted = (scored(linked, few, system) for system in ("reference", "corrupted"))

@@ -6,11 +6,7 @@ from math import comb
 
 import pytest
 
-from benchmarks.studies.rater_simulation import (
-    CHEATING_BEHAVIOURS,
-    coverage_without_flagged,
-    measure_flag_rates,
-)
+from benchmarks.studies.rater_simulation import CHEATING_BEHAVIOURS, coverage_without_flagged, measure_flag_rates
 from benchmarks.studies.vote_simulation import (
     TRUE_RATES,
     VoteSetting,
@@ -26,12 +22,7 @@ _NEAR = 3 * (0.95 * 0.05 / 300) ** 0.5
 
 @pytest.mark.parametrize(
     "setting",
-    [
-        VoteSetting(0.5),
-        VoteSetting(0.7),
-        VoteSetting(0.6, ties=0.2),
-        VoteSetting(0.5, items=40, raters=4, alike=0.3),
-    ],
+    [VoteSetting(0.5), VoteSetting(0.7), VoteSetting(0.6, ties=0.2), VoteSetting(0.5, items=40, raters=4, alike=0.3)],
     ids=["even", "uneven", "ties", "raters alike"],
 )
 def test_intervals_cover_and_tests_reject_at_their_level(setting: VoteSetting) -> None:
@@ -59,9 +50,7 @@ def test_the_exact_coverage_of_small_numbers_is_that_of_the_binomial() -> None:
 @pytest.mark.parametrize("rate", TRUE_RATES)
 @pytest.mark.parametrize("items", [50, 150])
 def test_wilson_is_within_a_point_and_a_half_of_its_level(rate: float, items: int) -> None:
-    assert exact_coverage(VoteSetting(rate, items=items))["Wilson, ties left out"] == pytest.approx(
-        0.95, abs=0.015
-    )
+    assert exact_coverage(VoteSetting(rate, items=items))["Wilson, ties left out"] == pytest.approx(0.95, abs=0.015)
 
 
 def test_looking_after_every_vote_is_wrong_often_with_a_binomial_test_and_not_with_ours() -> None:

@@ -54,6 +54,4 @@ def compared(
         ready_system("better", BETTER, over, given=":better"),
         ready_system("worse", WORSE, over, given="@w"),
     )
-    return compare_systems(
-        over, named, metrics or create_metrics(["chrf"]), tests=ComparisonResampling(samples=100)
-    )
+    return compare_systems(over, named, metrics or create_metrics(["chrf"]), tests=ComparisonResampling(samples=100))

@@ -68,26 +68,19 @@ def test_a_lower_score_wins_where_lower_is_better() -> None:
 def test_identical_systems_are_listed_and_have_p_1() -> None:
     over = data(times=2)
     found = compared(
-        ready_system("copy", MT * 2, over, given="@c"),
-        ready_system("better", BETTER * 2, over, given="@b"),
-        over=over,
+        ready_system("copy", MT * 2, over, given="@c"), ready_system("better", BETTER * 2, over, given="@b"), over=over
     )
     assert found.identical_groups == [(DO_NOTHING, "copy")]
     values = found.to_dict()
     assert values["identical"] == [[DO_NOTHING, "copy"]]
-    pair = next(
-        one for one in values["pairs"]["chrf"] if (one["first"], one["second"]) == (DO_NOTHING, "copy")
-    )
+    pair = next(one for one in values["pairs"]["chrf"] if (one["first"], one["second"]) == (DO_NOTHING, "copy"))
     assert (pair["difference"], pair["p_value"], pair["p_value_corrected"]) == (0.0, 1.0, 1.0)
     assert found.matrices["chrf"].wins["copy", DO_NOTHING].share is None
 
 
 def test_all_pairs_are_tested_with_one_correction() -> None:
     over = data(times=2)
-    systems = (
-        ready_system("better", BETTER * 2, over, given="@b"),
-        ready_system("worse", WORSE * 2, over, given="@w"),
-    )
+    systems = (ready_system("better", BETTER * 2, over, given="@b"), ready_system("worse", WORSE * 2, over, given="@w"))
     pairs = compared(*systems, over=over).to_dict()["pairs"]["chrf"]
     assert [(one["first"], one["second"]) for one in pairs] == [
         (DO_NOTHING, "better"),

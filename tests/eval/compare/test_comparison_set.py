@@ -16,16 +16,9 @@ def corpus(*systems: str) -> Corpus:
 
 @pytest.mark.parametrize(
     ("systems", "mt", "expected"),
-    [
-        (("p1", "mt"), "", "mt"),
-        (("gt", "p1"), "", "gt"),
-        (("google",), "", "google"),
-        (("p1", "base"), "base", "base"),
-    ],
+    [(("p1", "mt"), "", "mt"), (("gt", "p1"), "", "gt"), (("google",), "", "google"), (("p1", "base"), "base", "base")],
 )
-def test_the_mt_is_the_named_system_or_one_with_a_usual_name(
-    systems: tuple[str, ...], mt: str, expected: str
-) -> None:
+def test_the_mt_is_the_named_system_or_one_with_a_usual_name(systems: tuple[str, ...], mt: str, expected: str) -> None:
     found = build_comparison_set(corpus(*systems), mt)
     assert found.mt == expected
     assert found.corpus.systems == (DO_NOTHING,)

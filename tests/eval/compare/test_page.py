@@ -21,9 +21,7 @@ from tests.eval.compare.comparison_factory import BETTER, HUMAN, MT, SOURCES, co
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = (
-    "</script><script>document.title = 'taken'</script><img src=x onerror=\"alert('taken')\"> & <b>bold</b>"
-)
+HOSTILE = "</script><script>document.title = 'taken'</script><img src=x onerror=\"alert('taken')\"> & <b>bold</b>"
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +53,7 @@ def hostile_page(path: Path) -> Path:
         ParagraphOutcome(mt, "rejected", (finding,))
         if place == 1
         else ParagraphOutcome(text, "edited" if text != mt else "unchanged")
-        for place, (mt, text) in enumerate(
-            zip(over.mt_texts, (f"{BETTER[0]} {HOSTILE}", *BETTER[1:]), strict=True)
-        )
+        for place, (mt, text) in enumerate(zip(over.mt_texts, (f"{BETTER[0]} {HOSTILE}", *BETTER[1:]), strict=True))
     )
     model = System(f"model {HOSTILE}", "model", outcomes, {"given": HOSTILE})
     found = compared(model, ready_system("copy", over.mt_texts, over, given="@c"), over=over)
@@ -75,9 +71,7 @@ def page_of(found: SystemComparison, folder: Path) -> str:
 
 def until(tab: Tab, condition: str) -> None:
     """Wait until the condition is true in the page."""
-    tab.run(
-        f"new Promise((done) => {{ const look = () => {condition} ? done(1) : setTimeout(look, 5); look(); }})"
-    )
+    tab.run(f"new Promise((done) => {{ const look = () => {condition} ? done(1) : setTimeout(look, 5); look(); }})")
 
 
 def choose(tab: Tab, name: str, value: str) -> None:
@@ -92,9 +86,7 @@ def choose(tab: Tab, name: str, value: str) -> None:
 
 TURN = "document.querySelector('#paragraphs').dataset.turn"
 STATUS = "document.querySelector('#status').textContent"
-PLACES = (
-    "[...document.querySelectorAll('#paragraphs article header')].map((one) => one.firstChild.textContent)"
-)
+PLACES = "[...document.querySelectorAll('#paragraphs article header')].map((one) => one.firstChild.textContent)"
 
 
 def test_hostile_texts_are_shown_as_text(tab: Tab) -> None:
@@ -135,10 +127,7 @@ def test_the_largest_difference_comes_first_and_edits_are_marked(tab: Tab) -> No
     assert "was snowing" in tab.run(marks)
 
 
-@pytest.mark.parametrize(
-    ("times", "method"),
-    [(1, "paragraphs taken as independent"), (5, "clustered by document")],
-)
+@pytest.mark.parametrize(("times", "method"), [(1, "paragraphs taken as independent"), (5, "clustered by document")])
 def test_win_intervals_name_their_method(tmp_path: Path, times: int, method: str) -> None:
     over = data(times=times)
     page = page_of(compared(ready_system("better", BETTER * times, over, given="@b"), over=over), tmp_path)
@@ -159,9 +148,7 @@ def failing(rater: str) -> list[Vote]:
 
 def test_the_note_on_flagged_raters_says_whether_other_votes_remain(tmp_path: Path) -> None:
     page = page_of(with_votes(*failing("ada")), tmp_path)
-    assert (
-        "Raters who failed a check: ada. Their votes are included here; without them no votes remain." in page
-    )
+    assert "Raters who failed a check: ada. Their votes are included here; without them no votes remain." in page
     page = page_of(with_votes(*failing("ada"), Vote("i1", "bo", "better", "worse", "first")), tmp_path)
     assert "Their votes are included here; results.json has the rates without them." in page
 
@@ -176,9 +163,7 @@ def test_judge_agreement_has_an_interval(tmp_path: Path) -> None:
     pairs = pairs_from_corpus(found.results.corpus, [("better", "worse")])
     ours: tuple[Choice, ...] = ("first", "first", "second", "second")
     theirs: tuple[Choice, ...] = ("first", "first", "second", "first")
-    verdicts: dict[str, Judgement] = {
-        pair.id: Verdict(one, ()) for pair, one in zip(pairs, ours, strict=True)
-    }
+    verdicts: dict[str, Judgement] = {pair.id: Verdict(one, ()) for pair, one in zip(pairs, ours, strict=True)}
     votes = [Vote(pair.id, "ada", "better", "worse", one) for pair, one in zip(pairs, theirs, strict=True)]
     judged = PairJudgements(pairs, {}, verdicts, "judge_pairs|test").with_agreement(votes).to_dict()
     low, high = judged["agreement"]["kappa_interval"]

@@ -13,11 +13,7 @@ from eval.compare.plots import SystemGain, chapter_gain_plot, gain_plot
 NUMBERS = st.floats(-1e4, 1e4, allow_nan=False)
 
 
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 5), NUMBERS, st.floats(0, 100), st.floats(0, 100)), min_size=1, max_size=8
-    )
-)
+@given(st.lists(st.tuples(st.floats(0, 5), NUMBERS, st.floats(0, 100), st.floats(0, 100)), min_size=1, max_size=8))
 def test_points_and_labels_stay_in_the_box(given: list[tuple[float, float, float, float]]) -> None:
     plot = gain_plot([SystemGain("s", rate, gain, gain - down, gain + up) for rate, gain, down, up in given])
     assert plot
@@ -37,9 +33,7 @@ def test_axis_ticks_are_round_numbers() -> None:
 
 @given(st.lists(NUMBERS, min_size=2, max_size=9))
 def test_strips_contain_zero_and_every_chapter(values: list[float]) -> None:
-    plot = chapter_gain_plot(
-        {"s": {str(place): value for place, value in enumerate(values)} | {"none": None}}
-    )
+    plot = chapter_gain_plot({"s": {str(place): value for place, value in enumerate(values)} | {"none": None}})
     assert plot
     assert len(plot.strips[0].dots) == len(values)
     assert all(60 <= x <= 940 for x in [plot.zero, *(dot.x for dot in plot.strips[0].dots)])

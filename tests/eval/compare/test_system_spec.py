@@ -35,11 +35,7 @@ def test_ready_outputs_are_a_file_or_a_system_of_the_set() -> None:
 def test_a_url_names_a_server_and_its_model() -> None:
     spec = parse_system("big=http://127.0.0.1:9/v1#large")
     assert isinstance(spec, ModelSystemSpec)
-    assert (spec.settings.engine, spec.settings.url, spec.settings.model) == (
-        "url",
-        "http://127.0.0.1:9/v1",
-        "large",
-    )
+    assert (spec.settings.engine, spec.settings.url, spec.settings.model) == ("url", "http://127.0.0.1:9/v1", "large")
     first = parse_system("big=http://127.0.0.1:9/v1")
     assert isinstance(first, ModelSystemSpec)
     assert first.settings.model is None
@@ -88,18 +84,13 @@ def test_texts_by_id_may_be_in_any_order(tmp_path: Path) -> None:
         ([{"id": "n:1", "text": "one"}], "'mine' has no text for paragraph 'n:2'"),
         ([{"id": "n:1", "text": "one"}, {"id": "n:2", "text": " "}], "no text for paragraph 'n:2'"),
         ([{"id": n, "text": "x"} for n in ("n:1", "n:2", "n:3")], "'n:3', which is not in the set"),
-        (
-            [{"id": n, "text": n} for n in ("n:1", "n:2", "n:1")],
-            "Line 3 of out.jsonl repeats paragraph 'n:1'",
-        ),
+        ([{"id": n, "text": n} for n in ("n:1", "n:2", "n:1")], "Line 3 of out.jsonl repeats paragraph 'n:1'"),
         ([{"id": "n:1"}], "Line 1 of out.jsonl"),
         ([{"id": "n:1", "text": 7}], "Line 1 of out.jsonl"),
         ([["n:1"]], "Line 1 of out.jsonl"),
     ],
 )
-def test_an_error_names_the_missing_or_duplicate_paragraph(
-    tmp_path: Path, rows: list[object], message: str
-) -> None:
+def test_an_error_names_the_missing_or_duplicate_paragraph(tmp_path: Path, rows: list[object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_texts_by_id(write_rows(tmp_path, *rows), ("n:1", "n:2"), name="mine")
 

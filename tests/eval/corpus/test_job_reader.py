@@ -28,10 +28,7 @@ def test_a_job_is_its_mt_and_its_post_edit_by_chapter(store: JobStore) -> None:
     assert corpus.systems == ("mt", "model")
     assert [one.id for one in corpus.documents] == ["1 Chapter 0", "2 Chapter 1"]
     assert [len(one.sources) for one in corpus.documents] == [10, 2]
-    assert corpus.documents[1].outputs == {
-        "mt": ("The phrase 10.", "The phrase 11."),
-        "model": ("new p10", "new p11"),
-    }
+    assert corpus.documents[1].outputs == {"mt": ("The phrase 10.", "The phrase 11."), "model": ("new p10", "new p11")}
     assert (corpus.source_language, corpus.target_language, corpus.name) == ("fr", "en", "A Book")
 
 
@@ -40,9 +37,7 @@ def test_a_reference_has_a_line_for_each_paragraph(store: JobStore, tmp_path: Pa
     finish(store, JobWorker.here())
     human = tmp_path / "human.txt"
     human.write_text("One.\nTwo.\nThree.\n", encoding="utf-8")
-    assert read_jobs(store, ["j"], references=[human]).documents[0].references == (
-        ("One.", "Two.", "Three."),
-    )
+    assert read_jobs(store, ["j"], references=[human]).documents[0].references == (("One.", "Two.", "Three."),)
 
 
 def test_jobs_of_one_book_are_systems_of_one_corpus(store: JobStore) -> None:

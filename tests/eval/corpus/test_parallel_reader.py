@@ -36,9 +36,7 @@ def read(
     empty: bool = False,
 ) -> Corpus:
     rules = CorpusRules(allow_empty=empty)
-    return read_corpus(
-        systems={"s": system}, references=references, source=source, documents=documents, rules=rules
-    )
+    return read_corpus(systems={"s": system}, references=references, source=source, documents=documents, rules=rules)
 
 
 def ids(corpus: Corpus) -> list[tuple[str, int]]:

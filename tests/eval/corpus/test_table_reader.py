@@ -71,10 +71,7 @@ def test_named_references_are_aligned_by_name(put: Put) -> None:
     for one in rows:
         del one["reference"]
     corpus = read_corpus(put(*rows), rules=CorpusRules(note=notes.append))
-    assert [one.references for one in corpus.documents] == [
-        (("g1", "g2"), ("m1", "m2")),
-        ((None,), ("m3",)),
-    ]
+    assert [one.references for one in corpus.documents] == [(("g1", "g2"), ("m1", "m2")), ((None,), ("m3",))]
     assert [one.split(";")[0] for one in notes] == ["Reference 1 (Garnett) lacks 1 of 3 segments"]
 
 
@@ -85,15 +82,9 @@ def test_a_translator_may_lack_a_row_or_a_whole_document_or_a_table(put: Put) ->
         {"references": {"A": ["a1"], "B": ["b1"]}, "mt": ["x"]},
         {"references": {"B": ["b2"], "A": None}, "mt": ["y"]},
     ]
-    assert [one.references for one in read_corpus(put(*whole)).documents] == [
-        (("a1",), ("b1",)),
-        ((None,), ("b2",)),
-    ]
+    assert [one.references for one in read_corpus(put(*whole)).documents] == [(("a1",), ("b1",)), ((None,), ("b2",))]
     tables = [put(one, name=f"{number}.jsonl") for number, one in enumerate(reversed(whole))]
-    assert [one.references for one in read_corpus(*tables).documents] == [
-        (("b2",), (None,)),
-        (("b1",), ("a1",)),
-    ]
+    assert [one.references for one in read_corpus(*tables).documents] == [(("b2",), (None,)), (("b1",), ("a1",))]
 
 
 def test_every_book_has_its_own_translators(put: Put) -> None:
@@ -159,10 +150,7 @@ def test_documents_of_several_tables_are_distinct(put: Put) -> None:
     ("rows", "message"),
     [
         ([row("a", "1"), row("b", "2"), row("a", "3")], r"Line 3 of t\.jsonl returns to document 'a'"),
-        (
-            [row("a", "1"), row("a", "2", systems={})],
-            r"Line 2 of t\.jsonl: only one .* an output of system 'm'",
-        ),
+        ([row("a", "1"), row("a", "2", systems={})], r"Line 2 of t\.jsonl: only one .* an output of system 'm'"),
         ([row("a", "1"), row("b", "2", systems={"n": "x"})], r"Line 2 of t\.jsonl: document 'b'"),
         ([row("a", "1", systems={"m": 7})], r"Line 1 of t\.jsonl: system 'm' is not a text but '7'"),
         ([row("a", "1", systems=["x"])], r"Line 1 of t\.jsonl: systems is not an object"),
@@ -203,8 +191,7 @@ def test_a_table_of_another_kind_is_refused(tmp_path: Path) -> None:
 def test_tsv_has_a_column_for_each_system(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text(
-        'document\tsource\treference\treference_2\tmine\ta b\nd\ts\tr\t\t"x\ty\nd\ts\tr\tq\tz\tw\n',
-        encoding="utf-8",
+        'document\tsource\treference\treference_2\tmine\ta b\nd\ts\tr\t\t"x\ty\nd\ts\tr\tq\tz\tw\n', encoding="utf-8"
     )
     document = read_corpus(path).documents[0]
     assert document.outputs == {"mine": ('"x', "z"), "a b": ("y", "w")}
@@ -258,9 +245,7 @@ def test_whole_documents_are_split_with_a_note(put: Put) -> None:
     notes: list[str] = []
     lines = ["The ferryman waited for the fog to lift.", "He counted the coins.", "The widow went aboard."]
     whole = {"source": ["a", "b", "c"], "reference": lines, "systems": {}} | {
-        "document_systems": {
-            "web": "The ferryman waits for fog to lift. He counts coins. The widow is aboard."
-        }
+        "document_systems": {"web": "The ferryman waits for fog to lift. He counts coins. The widow is aboard."}
     }
     corpus = read_corpus(put(whole), rules=CorpusRules(note=notes.append))
     assert corpus.documents[0].outputs["web"] == (

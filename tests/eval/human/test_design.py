@@ -23,9 +23,7 @@ def kinds(trial: Trial) -> Counter[str]:
 
 
 def test_the_trial_is_determined_by_the_seed() -> None:
-    first, again, other = (
-        make_trial(a_corpus(), seed=seed, design=TrialDesign(items=10)) for seed in (1, 1, 2)
-    )
+    first, again, other = (make_trial(a_corpus(), seed=seed, design=TrialDesign(items=10)) for seed in (1, 1, 2))
     assert first == again
     assert first.id != other.id
     assert {item.passage for item in first.items} != {item.passage for item in other.items}
@@ -69,10 +67,7 @@ def test_all_pairs_shows_every_pair_in_each_passage() -> None:
 
 def test_against_pairs_every_system_with_one() -> None:
     trial = make_trial(a_corpus(systems=THREE), design=TrialDesign(items=10, against="tuned"))
-    assert {item.systems for item in trial.items if item.kind == "pair"} == {
-        ("tuned", "mt"),
-        ("tuned", "other"),
-    }
+    assert {item.systems for item in trial.items if item.kind == "pair"} == {("tuned", "mt"), ("tuned", "other")}
 
 
 def test_the_reference_can_be_a_system() -> None:
@@ -98,10 +93,7 @@ def test_languages_are_sampled_equally() -> None:
     corpora = [a_corpus(), replace(a_corpus(), source_language="ja")]
     trial = make_trial(corpora, design=TrialDesign(items=20, by="language"))
     languages = {passage.id: passage.language for passage in trial.passages}
-    assert Counter(languages[item.passage] for item in trial.items if item.kind == "pair") == {
-        "fr": 10,
-        "ja": 10,
-    }
+    assert Counter(languages[item.passage] for item in trial.items if item.kind == "pair") == {"fr": 10, "ja": 10}
 
 
 @pytest.mark.parametrize("unit", ["words", "characters"])
@@ -130,9 +122,7 @@ def test_documents_have_consecutive_passages_of_five_paragraphs() -> None:
 
 
 def test_a_document_is_repeated_as_a_whole() -> None:
-    trial = make_trial(
-        a_corpus(6, length=33), design=TrialDesign(items=12, condition="document", repeats=0.1)
-    )
+    trial = make_trial(a_corpus(6, length=33), design=TrialDesign(items=12, condition="document", repeats=0.1))
     again = [item for item in trial.items if item.kind == "repeat"]
     assert len(again) == 4
     assert len({item.passage.partition(":")[0] for item in again}) == 1
@@ -147,12 +137,9 @@ def nearly_identical(corpus: Corpus, differing: int) -> Corpus:
     """Two systems that differ only in the first `differing` paragraphs."""
     (document,) = corpus.documents
     tuned = tuple(
-        text + " Indeed." if place < differing else f" {text}\n"
-        for place, text in enumerate(document.outputs["mt"])
+        text + " Indeed." if place < differing else f" {text}\n" for place, text in enumerate(document.outputs["mt"])
     )
-    return replace(
-        corpus, documents=(replace(document, outputs={"mt": document.outputs["mt"], "tuned": tuned}),)
-    )
+    return replace(corpus, documents=(replace(document, outputs={"mt": document.outputs["mt"], "tuned": tuned}),))
 
 
 def test_identical_texts_are_excluded_and_counted() -> None:

@@ -28,29 +28,20 @@ def annotated(task: dict[str, Any], choice: str, *, who: Any = 7, **more: list[s
         {"from_name": name, "to_name": "a", "type": "choices", "value": {"choices": values}}
         for name, values in chosen.items()
     ]
-    annotation = {
-        "completed_by": who,
-        "was_cancelled": False,
-        "created_at": "2030-01-01T10:00:00.5Z",
-        "result": result,
-    }
+    annotation = {"completed_by": who, "was_cancelled": False, "created_at": "2030-01-01T10:00:00.5Z", "result": result}
     return {"id": 1, "annotations": [annotation], **task}
 
 
 def test_tasks_have_the_texts_of_the_sheet_and_no_system_names() -> None:
     made = build_tasks(TRIAL, "anna")
-    assert [task["data"]["a"] for task in made] == [
-        "\n\n".join(one.texts[0]) for one in rater_sheet(TRIAL, "anna")
-    ]
+    assert [task["data"]["a"] for task in made] == ["\n\n".join(one.texts[0]) for one in rater_sheet(TRIAL, "anna")]
     assert '"mt"' not in json.dumps(made)
     assert '"tuned"' not in json.dumps(made)
 
 
 def test_the_interface_has_all_questions_and_texts() -> None:
     view = ElementTree.fromstring(build_interface(TRIAL))
-    questions = {
-        choices.get("name"): [one.get("alias") for one in choices] for choices in view.iter("Choices")
-    }
+    questions = {choices.get("name"): [one.get("alias") for one in choices] for choices in view.iter("Choices")}
     assert questions["choice"] == ["first", "second", "tie"]
     assert questions["confidence"] == ["sure", "unsure"]
     assert questions["believed_human"] == ["first", "second", "both", "neither"]
@@ -77,9 +68,7 @@ def test_an_export_gives_votes_with_systems() -> None:
 
 def test_a_choice_may_be_given_by_its_label() -> None:
     task = build_tasks(TRIAL, "anna")[0]
-    (vote,) = read_export(
-        [annotated(task, "They are equally good or bad", confidence=["Not sure"])], TRIAL, place="x"
-    )
+    (vote,) = read_export([annotated(task, "They are equally good or bad", confidence=["Not sure"])], TRIAL, place="x")
     assert (vote.choice, vote.confidence) == ("tie", "unsure")
 
 
@@ -135,10 +124,7 @@ def test_an_export_of_another_trial_is_rejected() -> None:
         ([{"annotation_id": 3, "choice": "A"}], "exported as JSON-MIN. Export it as JSON"),
         ([{"text": "a"}], "not a Label Studio export"),
         ([7], "not a Label Studio export"),
-        (
-            [{**build_tasks(TRIAL, "anna")[0], "annotations": [{"result": []}]}],
-            "without a choice between A and B",
-        ),
+        ([{**build_tasks(TRIAL, "anna")[0], "annotations": [{"result": []}]}], "without a choice between A and B"),
         ([annotated(build_tasks(TRIAL, "anna")[0], "best")], "can't be read: choice"),
     ],
 )
@@ -152,9 +138,7 @@ def test_a_published_export_gives_its_ten_votes(shared_data: Path) -> None:
     assert len(votes) == 10
     assert {vote.pair for vote in votes} == {("gtr", "para")}
     assert all(vote.comment and vote.language == "fr" for vote in votes)
-    published = json.loads(
-        (shared_data / "karpinska" / "all_annotations_v1.json").read_text(encoding="utf-8")
-    )
+    published = json.loads((shared_data / "karpinska" / "all_annotations_v1.json").read_text(encoding="utf-8"))
     same = {row["comment"]: row["choice"] for row in published if row["eval"] == "fr_en_3"}
     assert {vote.comment.strip(): vote.choice for vote in votes} == {
         comment.strip(): {"text1": "first", "text2": "second"}[choice] for comment, choice in same.items()

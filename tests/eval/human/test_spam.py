@@ -27,9 +27,7 @@ def test_sentences_are_shuffled_across_paragraphs_except_the_first_and_the_last(
     paragraphs = [a_text("one"), a_text("two"), a_text("three")]
     copy = shuffle_text(paragraphs, Random(1), shuffle="sentences")
     assert copy is not None
-    before, after = (
-        [s.strip() for text in texts for s in split_sentences(text)] for texts in (paragraphs, copy)
-    )
+    before, after = ([s.strip() for text in texts for s in split_sentences(text)] for texts in (paragraphs, copy))
     assert (after[0], after[-1]) == (before[0], before[-1])
     assert after != before
     assert sorted(after) == sorted(before)
@@ -58,13 +56,9 @@ def test_a_text_too_short_to_shuffle_gives_none() -> None:
 
 
 @given(
-    st.lists(st.text(max_size=60), min_size=1, max_size=4),
-    st.sampled_from(["words", "sentences"]),
-    st.integers(0, 9),
+    st.lists(st.text(max_size=60), min_size=1, max_size=4), st.sampled_from(["words", "sentences"]), st.integers(0, 9)
 )
-def test_a_copy_has_the_same_characters_and_number_of_paragraphs(
-    texts: list[str], how: str, seed: int
-) -> None:
+def test_a_copy_has_the_same_characters_and_number_of_paragraphs(texts: list[str], how: str, seed: int) -> None:
     copy = shuffle_text(texts, Random(seed), shuffle="words" if how == "words" else "sentences")
     if copy is not None:
         assert len(copy) == len(texts)

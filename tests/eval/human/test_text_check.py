@@ -17,11 +17,7 @@ PAIR = ("do-nothing", "better")
 
 
 def trial(*items: TrialItem, document: str = "north") -> Trial:
-    passages = (
-        TrialPassage(f"{document}:1", 1),
-        TrialPassage(f"{document}:2", 1),
-        TrialPassage(f"{document}:1-2", 2),
-    )
+    passages = (TrialPassage(f"{document}:1", 1), TrialPassage(f"{document}:2", 1), TrialPassage(f"{document}:1-2", 2))
     return Trial("t", "Which?", 1, PAIR, passages, items)
 
 

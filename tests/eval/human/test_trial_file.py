@@ -17,9 +17,7 @@ from tests.eval.human.trial_factory import a_trial
 
 @pytest.mark.parametrize("condition", ["paragraph", "document"])
 def test_a_trial_round_trips_through_its_file(tmp_path: Path, condition: str) -> None:
-    design = TrialDesign(
-        items=6, condition="document" if condition == "document" else "paragraph", paragraphs=3
-    )
+    design = TrialDesign(items=6, condition="document" if condition == "document" else "paragraph", paragraphs=3)
     trial = a_trial(design=design)
     write_trial(trial, tmp_path / "trial.json")
     assert read_trial(tmp_path / "trial.json") == trial

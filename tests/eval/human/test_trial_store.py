@@ -74,11 +74,7 @@ def test_a_stored_vote_has_the_kind_and_language_of_its_item(trials: TrialStore)
         trials.save(TRIAL.id, a_vote(place))
     found = {vote.item: vote for vote in trials.votes(TRIAL.id)}
     for item in TRIAL.items:
-        assert (found[item.id].kind, found[item.id].repeats, found[item.id].language) == (
-            item.kind,
-            item.repeats,
-            "fr",
-        )
+        assert (found[item.id].kind, found[item.id].repeats, found[item.id].language) == (item.kind, item.repeats, "fr")
 
 
 def test_saving_the_same_vote_twice_stores_it_once(trials: TrialStore) -> None:
@@ -177,9 +173,7 @@ def test_a_new_link_invalidates_the_old_one_and_keeps_votes(trials: TrialStore) 
     with pytest.raises(UnknownTrial, match="a newer one has replaced it"):
         trials.find_link(old)
     assert trials.find_link(new).rater == "anna"
-    assert [(rater.name, rater.votes, rater.invited) for rater in trials.raters(TRIAL.id)] == [
-        ("anna", 1, True)
-    ]
+    assert [(rater.name, rater.votes, rater.invited) for rater in trials.raters(TRIAL.id)] == [("anna", 1, True)]
 
 
 def test_concurrent_saves_lose_no_votes(trials: TrialStore) -> None:

@@ -49,9 +49,7 @@ answers = st.builds(
 
 
 def a_file(path: Path, content: Any) -> Path:
-    path.write_text(
-        content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline=""
-    )
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline="")
     return path
 
 
@@ -69,9 +67,7 @@ def test_votes_of_the_page_are_read_with_their_systems(tmp_path: Path) -> None:
     assert (vote.rater, vote.confidence, vote.believed_human) == ("anna", "sure", "neither")
 
 
-def test_the_same_choice_on_mirrored_sides_prefers_different_systems(
-    tmp_path: Path,
-) -> None:
+def test_the_same_choice_on_mirrored_sides_prefers_different_systems(tmp_path: Path) -> None:
     votes = [
         vote
         for rater in ("anna", "ben")
@@ -81,20 +77,14 @@ def test_the_same_choice_on_mirrored_sides_prefers_different_systems(
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    st.lists(answers, unique_by=lambda answer: answer.item, max_size=4),
-    st.sampled_from(["anna", "Zoë, the 2nd"]),
-)
+@given(st.lists(answers, unique_by=lambda answer: answer.item, max_size=4), st.sampled_from(["anna", "Zoë, the 2nd"]))
 def test_votes_round_trip_in_both_formats(
     tmp_path_factory: pytest.TempPathFactory, given: list[RaterAnswer], rater: str
 ) -> None:
     builder = VoteBuilder(TRIAL, rater)
     votes = [builder.build_vote(answer) for answer in given]
     folder = tmp_path_factory.mktemp("votes")
-    for name, text in (
-        ("v.jsonl", votes_to_jsonl(votes, TRIAL.id)),
-        ("v.csv", votes_to_csv(votes, TRIAL.id)),
-    ):
+    for name, text in (("v.jsonl", votes_to_jsonl(votes, TRIAL.id)), ("v.csv", votes_to_csv(votes, TRIAL.id))):
         path = a_file(folder / name, text)
         assert read_votes(path, TRIAL) == votes
         assert read_votes(path) == votes
@@ -142,8 +132,7 @@ def test_rows_without_a_choice_are_skipped(tmp_path: Path, delimiter: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("written", "choice"),
-    [("A", "first"), (" b ", "second"), ("Tie", "tie"), ("SAME", "tie"), ("Second", "second")],
+    ("written", "choice"), [("A", "first"), (" b ", "second"), ("Tie", "tie"), ("SAME", "tie"), ("Second", "second")]
 )
 def test_spellings_of_answers_are_normalised(tmp_path: Path, written: str, choice: str) -> None:
     item = TRIAL.items[0].id
@@ -156,11 +145,7 @@ def test_spellings_of_answers_are_normalised(tmp_path: Path, written: str, choic
 
 def test_a_blank_answer_is_missing(tmp_path: Path) -> None:
     first, second = (item.id for item in TRIAL.items[:2])
-    rows = (
-        "trial,item,rater,choice,confidence",
-        f"{TRIAL.id},{first},anna, ,sure",
-        f"{TRIAL.id},{second},anna,a, ",
-    )
+    rows = ("trial,item,rater,choice,confidence", f"{TRIAL.id},{first},anna, ,sure", f"{TRIAL.id},{second},anna,a, ")
     (vote,) = read_votes(a_file(tmp_path / "anna.csv", "\n".join(rows)), TRIAL)
     assert (vote.item, vote.confidence) == (second, None)
 
@@ -181,8 +166,7 @@ def test_a_json_lines_sheet_is_blind_and_readable_when_filled_in(tmp_path: Path)
 
 def test_formula_cells_are_escaped() -> None:
     vote = replace(
-        VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer.model_validate(SAVED)),
-        comment='=HYPERLINK("http://x")',
+        VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer.model_validate(SAVED)), comment='=HYPERLINK("http://x")'
     )
     cells = next(iter(csv.DictReader(io.StringIO(votes_to_csv([vote], TRIAL.id)))))
     assert cells["comment"].startswith("'=")
@@ -198,11 +182,7 @@ def without(key: str) -> dict[str, Any]:
         ("v.json", page(SAVED, trial=a_trial(seed=7)), "v.json belongs to the trial '.*', not to '.*'"),
         ("v.json", page(SAVED | {"item": "nothing"}), "v.json, vote 1: There is no item 'nothing'"),
         ("v.json", page(SAVED, SAVED | {"choice": "third"}), "v.json, vote 2 can't be read: choice"),
-        (
-            "v.json",
-            page(SAVED | {"errors": {"first": ["typo"]}}),
-            "'typo' is not an error kind; choose from: overly",
-        ),
+        ("v.json", page(SAVED | {"errors": {"first": ["typo"]}}), "'typo' is not an error kind; choose from: overly"),
         ("v.json", page(SAVED | {"at": "noon"}), "'noon' is not an ISO 8601 time"),
         ("v.json", page(SAVED | {"system": "mt"}), "vote 1 can't be read: system: Extra inputs"),
         ("v.json", page(SAVED, rater=" "), "does not name the rater"),
@@ -233,9 +213,7 @@ def without(key: str) -> dict[str, Any]:
         ("v.csv", 'item,choice,rater,trial\n1,"2\n', "v.csv can't be read"),
     ],
 )
-def test_an_invalid_file_is_rejected_with_its_location(
-    tmp_path: Path, name: str, content: Any, message: str
-) -> None:
+def test_an_invalid_file_is_rejected_with_its_location(tmp_path: Path, name: str, content: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_votes(a_file(tmp_path / name, content), TRIAL)
 
@@ -244,8 +222,7 @@ def test_only_the_escaping_apostrophe_is_removed(tmp_path: Path) -> None:
     comments = ["'tis better", "=1+1", "'=1", "-", "plain"]
     items = [shown.item.id for shown in rater_sheet(TRIAL, "anna")][: len(comments)]
     answers = [
-        RaterAnswer(item=item, choice="first", comment=comment)
-        for item, comment in zip(items, comments, strict=True)
+        RaterAnswer(item=item, choice="first", comment=comment) for item, comment in zip(items, comments, strict=True)
     ]
     votes = [VoteBuilder(TRIAL, "anna").build_vote(answer) for answer in answers]
     path = a_file(tmp_path / "v.csv", votes_to_csv(votes, TRIAL.id))

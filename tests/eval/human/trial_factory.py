@@ -22,9 +22,7 @@ def a_text(key: str, *, sentences: int = 3) -> str:
     return " ".join(made)
 
 
-def a_document(
-    id: str, *, length: int = 12, systems: Sequence[str] = ("mt", "tuned"), book: str = ""
-) -> Document:
+def a_document(id: str, *, length: int = 12, systems: Sequence[str] = ("mt", "tuned"), book: str = "") -> Document:
     outputs = {name: tuple(a_text(f"{id}{name}{place}") for place in range(length)) for name in systems}
     sources = tuple(a_text(f"{id}source{place}") for place in range(length))
     references = (tuple(a_text(f"{id}human{place}") for place in range(length)),)
@@ -32,11 +30,7 @@ def a_document(
 
 
 def a_corpus(
-    documents: int = 4,
-    *,
-    length: int = 12,
-    systems: Sequence[str] = ("mt", "tuned"),
-    books: Sequence[str] = ("",),
+    documents: int = 4, *, length: int = 12, systems: Sequence[str] = ("mt", "tuned"), books: Sequence[str] = ("",)
 ) -> Corpus:
     made = (
         a_document(f"d{number}", length=length, systems=systems, book=books[number % len(books)])
@@ -45,7 +39,5 @@ def a_corpus(
     return Corpus(tuple(made), "fr", "en", "an invented set")
 
 
-def a_trial(
-    *, raters: Sequence[str] = ("anna", "ben"), design: TrialDesign | None = None, seed: int = 1
-) -> Trial:
+def a_trial(*, raters: Sequence[str] = ("anna", "ben"), design: TrialDesign | None = None, seed: int = 1) -> Trial:
     return make_trial(a_corpus(), seed=seed, design=design or TrialDesign(items=10), raters=raters)

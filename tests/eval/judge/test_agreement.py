@@ -27,8 +27,7 @@ from tests.eval.judge.conftest import pairs
 def judged(*verdicts: Choice | Judgement) -> PairJudgements:
     given = pairs(len(verdicts))
     found: dict[str, Judgement] = {
-        pair.id: Verdict(one, ()) if isinstance(one, str) else one
-        for pair, one in zip(given, verdicts, strict=True)
+        pair.id: Verdict(one, ()) if isinstance(one, str) else one for pair, one in zip(given, verdicts, strict=True)
     }
     return PairJudgements(tuple(given), {}, found, "judge_pairs|test")
 
@@ -47,12 +46,7 @@ def measured(found: JudgeAgreement | NoHumanVotes) -> JudgeAgreement:
 def test_agreement_is_on_systems_and_not_on_positions() -> None:
     # p0 and p2 have the bad text first, p1 and p3 the good one: the judge prefers good, good, bad, bad.
     ours = judged("second", "first", "first", "second")
-    votes = [
-        vote("p0", "good"),
-        vote("p1", "good", swapped=True),
-        vote("p2", "good"),
-        vote("p3", "bad", swapped=True),
-    ]
+    votes = [vote("p0", "good"), vote("p1", "good", swapped=True), vote("p2", "good"), vote("p3", "bad", swapped=True)]
     found = measured(judge_agreement(ours, votes))
     assert (found.share.successes, found.share.trials) == (3, 4)
     # By hand: they agree on 3 of 4; by chance on 2/4·3/4 + 2/4·1/4 = 1/2; so κ = (3/4 − 1/2)/(1/2).
@@ -110,9 +104,7 @@ def test_pairs_from_a_trial_have_the_ids_of_its_items() -> None:
         passages=(TrialPassage("c1:1-2", 2, ("Un.", "Deux."), language="fr"), TrialPassage("c1:3", 1)),
         items=(
             TrialItem("i7", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two."))),
-            TrialItem(
-                "i8", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two.")), "repeat", "i7"
-            ),
+            TrialItem("i8", "c1:1-2", ("bad", "good"), (("A one.", "A two."), ("One.", "Two.")), "repeat", "i7"),
             TrialItem("i9", "c1:3", ("good", "bad"), (("Three.",), ("A three.",))),
         ),
         target_language="en",
@@ -120,11 +112,7 @@ def test_pairs_from_a_trial_have_the_ids_of_its_items() -> None:
     found = pairs_from_trial(trial)
     assert [pair.id for pair in found] == ["i7", "i9"]
     assert found[0].source == "Un.\n\nDeux."
-    assert (found[0].second, found[0].second_system, found[0].source_language) == (
-        "One.\n\nTwo.",
-        "good",
-        "fr",
-    )
+    assert (found[0].second, found[0].second_system, found[0].source_language) == ("One.\n\nTwo.", "good", "fr")
     assert found[1].source is None
     votes = [vote("i7", "good"), vote("i9", "bad", swapped=True)]
     assert [one.item for one in votes_by_passage(votes, trial)] == ["c1:1-2", "c1:3"]
@@ -132,12 +120,8 @@ def test_pairs_from_a_trial_have_the_ids_of_its_items() -> None:
     assert measured(judge_agreement(ours, votes)).share.successes == 1
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(["good", "bad", None]), st.sampled_from(["first", "second", "tie"])))
-)
-def test_every_pair_with_votes_is_counted_once(
-    answers: list[tuple[str | None, Choice]],
-) -> None:
+@given(st.lists(st.tuples(st.sampled_from(["good", "bad", None]), st.sampled_from(["first", "second", "tie"]))))
+def test_every_pair_with_votes_is_counted_once(answers: list[tuple[str | None, Choice]]) -> None:
     ours = judged(*(choice for _, choice in answers))
     found = judge_agreement(ours, [vote(f"p{at}", winner) for at, (winner, _) in enumerate(answers)])
     if isinstance(found, JudgeAgreement):

@@ -12,15 +12,7 @@ from ape.engines.client import OpenAIEngine
 from ape.errors import EngineError, InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.human.vote import Vote
-from eval.judge import (
-    JudgeAgreement,
-    JudgeOptions,
-    JudgePair,
-    Unscored,
-    Verdict,
-    judge_pairs,
-    pairs_from_corpus,
-)
+from eval.judge import JudgeAgreement, JudgeOptions, JudgePair, Unscored, Verdict, judge_pairs, pairs_from_corpus
 from eval.judge.pair_results import PairJudgements, PositionBias
 from eval.statistics.counts import Unmeasured
 from eval.statistics.proportion import Proportion
@@ -213,9 +205,7 @@ async def test_a_prompt_that_is_too_long_is_unscored(
     assert judged.unscored == {"too_long": 2}
 
 
-async def test_concurrency_is_limited(
-    engine: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions
-) -> None:
+async def test_concurrency_is_limited(engine: OpenAIEngine, scripted: ScriptedServer, options: JudgeOptions) -> None:
     await judge_pairs(pairs(10), engine, options=replace(options, concurrency=2))
     assert scripted.most_active <= 2
 
@@ -241,9 +231,7 @@ def test_pairs_from_a_corpus_are_segments_by_pairs_of_systems() -> None:
     one = pairs_from_corpus(corpus, [("x", "y")])
     assert [pair.id for pair in one] == ["c1:1", "c1:2"]
     assert one[1] == JudgePair("c1:2", "t", "b", "d", "x", "y", "fr", "en", item="c1:2")
-    assert (
-        len({pair.id for pair in pairs_from_corpus(corpus, [("x", "y"), ("x", "z")], with_source=False)}) == 4
-    )
+    assert len({pair.id for pair in pairs_from_corpus(corpus, [("x", "y"), ("x", "z")], with_source=False)}) == 4
     with pytest.raises(InputError, match="no system 'q'"):
         pairs_from_corpus(corpus, [("x", "q")])
 
@@ -252,10 +240,7 @@ async def test_a_verdict_has_the_answers_of_both_orders(engine: OpenAIEngine, op
     judged = await judge_pairs(pairs(1), engine, options=options)
     found = judged.verdicts["p0"]
     assert isinstance(found, Verdict)
-    assert found.answers == (
-        "I have read both.\n<verdict>B</verdict>",
-        "I have read both.\n<verdict>A</verdict>",
-    )
+    assert found.answers == ("I have read both.\n<verdict>B</verdict>", "I have read both.\n<verdict>A</verdict>")
     values = judged.to_dict(answers=True)
     assert values["verdicts"][0]["winner"] == "good"
     assert values["verdicts"][0]["answers"] == list(found.answers)

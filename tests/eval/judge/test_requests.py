@@ -97,9 +97,7 @@ async def test_progress_includes_cached_answers(engine: OpenAIEngine, options: J
     assert calls == [(3, 4), (4, 4)]
 
 
-async def test_a_post_editing_model_is_rejected_as_a_judge(
-    engine: OpenAIEngine, options: JudgeOptions
-) -> None:
+async def test_a_post_editing_model_is_rejected_as_a_judge(engine: OpenAIEngine, options: JudgeOptions) -> None:
     with pytest.raises(InputError, match="can't judge"):
         await ask_judge([], engine, model=Model("tuned", format="sep"), options=options)
 
@@ -110,9 +108,7 @@ def test_cost_is_computed_per_million_tokens() -> None:
     )
     assert cost.money == pytest.approx(11.0)  # by hand: 3 × 2 + 0.5 × 10
     assert cost.saved == pytest.approx(2.0)
-    assert str(cost) == (
-        "2 requests, 3,000,000 tokens read and 500,000 written, cost 11.0000; 1 answer from the cache"
-    )
+    assert str(cost) == ("2 requests, 3,000,000 tokens read and 500,000 written, cost 11.0000; 1 answer from the cache")
 
 
 def test_an_unknown_cost_is_none() -> None:

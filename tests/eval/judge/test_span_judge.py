@@ -49,9 +49,7 @@ def reviser(request: dict[str, Any], turn: int) -> Move:
 
 
 def answer_on(word: str, answer: str) -> Any:
-    return lambda request, turn: (
-        Say(answer) if word in request["messages"][-1]["content"] else reviser(request, turn)
-    )
+    return lambda request, turn: Say(answer) if word in request["messages"][-1]["content"] else reviser(request, turn)
 
 
 def scored(judged: SpanJudgements, system: str) -> Score:
@@ -68,9 +66,7 @@ def judge(engine: OpenAIEngine, scripted: ScriptedServer) -> OpenAIEngine:
     return engine
 
 
-async def test_the_score_is_error_weight_per_hundred_words(
-    judge: OpenAIEngine, options: JudgeOptions
-) -> None:
+async def test_the_score_is_error_weight_per_hundred_words(judge: OpenAIEngine, options: JudgeOptions) -> None:
     judged = await judge_spans(CORPUS, judge, options=options)
     # By hand: 1 + 5 + 1 + 0 over the 5 + 4 + 5 + 2 words of the source.
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 16)
@@ -83,9 +79,7 @@ async def test_the_score_is_error_weight_per_hundred_words(
     assert "|weights:1,5,25|source:yes|words:source|" in judged.signature
 
 
-async def test_without_a_source_the_words_of_the_output_count(
-    judge: OpenAIEngine, options: JudgeOptions
-) -> None:
+async def test_without_a_source_the_words_of_the_output_count(judge: OpenAIEngine, options: JudgeOptions) -> None:
     judged = await judge_spans(CORPUS, judge, options=options, with_source=False)
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 15)  # by hand: 4 + 4 + 5 + 2 words
     assert "|source:no|words:output|" in judged.signature
@@ -124,9 +118,7 @@ async def test_dropped_quotes_are_counted_by_system(
     assert scored(judged, "bad").value == pytest.approx(100 * 7 / 16)
 
 
-async def test_span_scores_are_resampled_and_tested_like_any_metric(
-    judge: OpenAIEngine, options: JudgeOptions
-) -> None:
+async def test_span_scores_are_resampled_and_tested_like_any_metric(judge: OpenAIEngine, options: JudgeOptions) -> None:
     again = tuple(replace(one, id=f"{one.id} again") for one in CORPUS.documents)
     longer = replace(CORPUS, documents=(*CORPUS.documents, *again))
     judged = await judge_spans(longer, judge, options=options)
@@ -169,9 +161,7 @@ async def test_a_blank_output_is_not_judged(
     assert judged.unscored("good") == {"blank": 1}
 
 
-async def test_another_corpus_and_unknown_systems_are_rejected(
-    judge: OpenAIEngine, options: JudgeOptions
-) -> None:
+async def test_another_corpus_and_unknown_systems_are_rejected(judge: OpenAIEngine, options: JudgeOptions) -> None:
     judged = await judge_spans(CORPUS, judge, options=options, systems=["good"])
     assert isinstance(judged.count(CORPUS, "bad"), Unmeasured)
     other = Corpus(CORPUS.documents[:1], "fr", "en")

@@ -25,9 +25,7 @@ class CompassEncoder:
         ways = {"n": (1.0, 0.0), "e": (0.0, 1.0), "ne": (math.sqrt(0.5), math.sqrt(0.5))}
         tokens = [[list(ways).index(word) for word in text.split()] for text in texts]
         return [
-            TokenVectors(
-                np.array(one, np.int64), np.array([list(ways.values())[at] for at in one], np.float32)
-            )
+            TokenVectors(np.array(one, np.int64), np.array([list(ways.values())[at] for at in one], np.float32))
             for one in tokens
         ]
 
@@ -56,13 +54,8 @@ def test_precision_is_over_the_output_and_recall_over_the_reference() -> None:
 
 def test_rare_tokens_weigh_more_with_idf() -> None:
     references = ("n e", "n")  # of two references both have n and one has e: ln(3/3) = 0 and ln(3/2)
-    assert scored(BertScore(CompassEncoder(), idf=True), "n", references[0]).parts["recall"] == pytest.approx(
-        50
-    )
-    documents = (
-        Document("1", {"s": ("n",)}, ((references[0],),)),
-        Document("2", {"s": ("n",)}, ((references[1],),)),
-    )
+    assert scored(BertScore(CompassEncoder(), idf=True), "n", references[0]).parts["recall"] == pytest.approx(50)
+    documents = (Document("1", {"s": ("n",)}, ((references[0],),)), Document("2", {"s": ("n",)}, ((references[1],),)))
     found = BertScore(CompassEncoder(), idf=True).count(Corpus(documents, "fr", "en"), "s")
     assert isinstance(found, MetricCounts)
     assert found.rows[0, 2] == pytest.approx(0)  # all weight is on e, which is orthogonal to n

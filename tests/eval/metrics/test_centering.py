@@ -42,11 +42,7 @@ def test_kp_by_hand() -> None:
 
 
 def test_an_entity_ranks_by_its_best_mention_and_ties_by_order() -> None:
-    assert forward_centres([Centre("a"), Centre("b"), Centre("a", "subject"), Centre("c", "object")]) == (
-        "a",
-        "c",
-        "b",
-    )
+    assert forward_centres([Centre("a"), Centre("b"), Centre("a", "subject"), Centre("c", "object")]) == ("a", "c", "b")
     assert forward_centres([Centre("b"), Centre("a")]) == ("b", "a")
 
 
@@ -64,9 +60,7 @@ def test_a_short_text_is_compared_with_all_its_orders() -> None:
 
 
 def test_a_text_with_one_topic_after_the_other_beats_its_reorderings() -> None:
-    scenes = [
-        [Centre(f"{hero}", "subject"), Centre(f"{hero}{number}")] for hero in "abcd" for number in range(5)
-    ]
+    scenes = [[Centre(f"{hero}", "subject"), Centre(f"{hero}{number}")] for hero in "abcd" for number in range(5)]
     against = compare_reorderings(scenes)
     assert against is not None
     assert (against.lower, against.higher) == (99, 0)
@@ -74,9 +68,7 @@ def test_a_text_with_one_topic_after_the_other_beats_its_reorderings() -> None:
     assert compare_reorderings([[Centre("a")]] * 6, seed=2) is not None
 
 
-_CENTRES = st.builds(
-    Centre, st.sampled_from("abcd"), st.sampled_from(["subject", "object", "other"]), st.booleans()
-)
+_CENTRES = st.builds(Centre, st.sampled_from("abcd"), st.sampled_from(["subject", "object", "other"]), st.booleans())
 
 
 @settings(max_examples=60, deadline=None)
@@ -87,10 +79,7 @@ def test_kp_equals_its_definition(text: list[list[Centre]]) -> None:
     if len(forward) < 2:
         assert found is None
         return
-    backward = [
-        None,
-        *(next((e for e in forward[n - 1] if e in forward[n]), None) for n in range(1, len(forward))),
-    ]
+    backward = [None, *(next((e for e in forward[n - 1] if e in forward[n]), None) for n in range(1, len(forward)))]
     links = range(1, len(forward))
     nocb = -sum(backward[n] is None for n in links)
     salience = sum(backward[n] == forward[n][0] for n in links)
@@ -109,17 +98,13 @@ def _annotation(text: str, tags: str, **names: str) -> Annotation:
         tokens.append(Token(word, start, tag, word.lower()))
         start += len(word)
     entities = tuple(
-        NamedEntity(name, text.index(name), text.index(name) + len(name), label)
-        for name, label in names.items()
+        NamedEntity(name, text.index(name), text.index(name) + len(name), label) for name, label in names.items()
     )
     return Annotation(tuple(tokens), entities)
 
 
 def _resolved(*segments: Annotation) -> list[list[str]]:
-    return [
-        [one.entity.split(":")[1] for one in mentions]
-        for mentions in RuleCoreferenceResolver().resolve(segments)
-    ]
+    return [[one.entity.split(":")[1] for one in mentions] for mentions in RuleCoreferenceResolver().resolve(segments)]
 
 
 def test_he_and_she_refer_to_the_last_possible_name() -> None:
@@ -131,9 +116,7 @@ def test_he_and_she_refer_to_the_last_possible_name() -> None:
 
 def test_part_of_a_name_is_the_same_person() -> None:
     text = "Mira Holt"
-    whole = replace(
-        _annotation("Mira Holt ran .", "NNP NNP VBD ."), entities=(NamedEntity(text, 0, 9, "PERSON"),)
-    )
+    whole = replace(_annotation("Mira Holt ran .", "NNP NNP VBD ."), entities=(NamedEntity(text, 0, 9, "PERSON"),))
     part = _annotation("Holt fell .", "NNP VBD .", Holt="PERSON")
     place = _annotation("Holt burned .", "NNP VBD .", Holt="GPE")
     assert _resolved(whole, part, place) == [["Mira Holt"], ["Mira Holt"], ["Holt"]]
@@ -199,9 +182,7 @@ class TableAnnotator:
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         return [
             _annotation(
-                text,
-                " ".join(map(self._tag, text.split())),
-                **dict.fromkeys(NAMES & set(text.split()), "PERSON"),
+                text, " ".join(map(self._tag, text.split())), **dict.fromkeys(NAMES & set(text.split()), "PERSON")
             )
             for text in texts
         ]

@@ -38,11 +38,7 @@ class TableAnnotator:
         for word in text.replace(".", " .").split():
             start = text.index(word, start)
             tokens.append(Token(word, start, _TAGS.get(word, "NN"), word.lower()))
-        entities = (
-            NamedEntity(one.text, one.start, one.end, _NAMES[one.text])
-            for one in tokens
-            if one.text in _NAMES
-        )
+        entities = (NamedEntity(one.text, one.start, one.end, _NAMES[one.text]) for one in tokens if one.text in _NAMES)
         return Annotation(tuple(tokens), tuple(entities))
 
 
@@ -57,9 +53,7 @@ MARKED = parse_markup(
 
 def _corpus(*outputs: Sequence[str], reference: Sequence[str] = REFERENCE, copies: int = 1) -> Corpus:
     systems = {f"s{number}": tuple(output) for number, output in enumerate(outputs)}
-    return Corpus(
-        tuple(Document(f"d{copy}", systems, (tuple(reference),)) for copy in range(copies)), "zh", "en"
-    )
+    return Corpus(tuple(Document(f"d{copy}", systems, (tuple(reference),)) for copy in range(copies)), "zh", "en")
 
 
 def _entities(*output: str) -> Score:
@@ -126,9 +120,7 @@ def test_an_annotation_must_match_its_document() -> None:
 
 def test_without_references_or_in_other_languages_nothing_is_measured() -> None:
     corpus = _corpus(REFERENCE)
-    without_references = replace(
-        corpus, documents=tuple(replace(one, references=()) for one in corpus.documents)
-    )
+    without_references = replace(corpus, documents=tuple(replace(one, references=()) for one in corpus.documents))
     for metric in (EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())):
         assert isinstance(metric.count(without_references, "s0"), Unmeasured)
         assert isinstance(
@@ -136,12 +128,8 @@ def test_without_references_or_in_other_languages_nothing_is_measured() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "metric", [EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())]
-)
-def test_a_segment_without_a_reference_is_not_counted(
-    metric: EntityMatch | BwbPhenomena,
-) -> None:
+@pytest.mark.parametrize("metric", [EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())])
+def test_a_segment_without_a_reference_is_not_counted(metric: EntityMatch | BwbPhenomena) -> None:
     whole = Document("d0", {"s0": REFERENCE}, (REFERENCE,))
     partly = Document("d1", {"s0": REFERENCE}, ((None, REFERENCE[1]),))
     nowhere = Document("d2", {"s0": REFERENCE}, ((None, None),))
@@ -186,9 +174,7 @@ def test_an_exact_match_needs_the_same_pronoun() -> None:
     assert parts["pronoun exact"] == 0.5  # "it", and not "she"
 
 
-@pytest.mark.parametrize(
-    "metric", [EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())]
-)
+@pytest.mark.parametrize("metric", [EntityMatch(annotator=TableAnnotator()), BwbPhenomena(annotator=TableAnnotator())])
 def test_doubling_or_reversing_the_corpus_changes_nothing(metric: EntityMatch | BwbPhenomena) -> None:
     output = ("Mara took the cart to Orlen.", "He sold it to Sam.")
     values = []
@@ -226,20 +212,15 @@ def test_a_wording_is_found_as_whole_words() -> None:
 def chapter(shared_data: Path) -> Corpus:
     folder = shared_data / "bwb_example"
     texts = [
-        tuple((folder / name).read_text(encoding="utf-8").splitlines())
-        for name in ("ref.txt", "sys.txt", "sys2.txt")
+        tuple((folder / name).read_text(encoding="utf-8").splitlines()) for name in ("ref.txt", "sys.txt", "sys2.txt")
     ]
     reference, *systems = texts
     return _corpus(reference, *(system[: len(reference)] for system in systems), reference=reference)
 
 
-def test_the_examples_document_level_output_is_better_in_every_phenomenon(
-    chapter: Corpus, shared_data: Path
-) -> None:
+def test_the_examples_document_level_output_is_better_in_every_phenomenon(chapter: Corpus, shared_data: Path) -> None:
     folder = shared_data / "bwb_example"
-    metric = BwbPhenomena(
-        {"d0": read_errors(folder / "an.txt")[0]}, {"d0": read_names(folder / "ner.txt")[0]}
-    )
+    metric = BwbPhenomena({"d0": read_errors(folder / "an.txt")[0]}, {"d0": read_names(folder / "ner.txt")[0]})
     scores = []
     for system in chapter.systems:
         counted = metric.count(chapter, system)

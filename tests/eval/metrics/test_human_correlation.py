@@ -31,9 +31,7 @@ class Length:
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
         rows = [
-            (len(text.split()), 1 if text else 0)
-            for document in corpus.documents
-            for text in document.outputs[system]
+            (len(text.split()), 1 if text else 0) for document in corpus.documents for text in document.outputs[system]
         ]
         if self.whole:
             rows = rows[:1]
@@ -45,15 +43,7 @@ class Length:
 def _file(path: Path, rows: Sequence[tuple[str, str, str, int]]) -> Path:
     lines = [
         json.dumps(
-            {
-                "sheet": sheet,
-                "sent": at,
-                "system": system,
-                "src": "好",
-                "ref": "good",
-                "hyp": text,
-                "score": score,
-            }
+            {"sheet": sheet, "sent": at, "system": system, "src": "好", "ref": "good", "hyp": text, "score": score}
         )
         for at, (sheet, system, text, score) in enumerate(rows)
     ]
@@ -79,10 +69,7 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
 
 def test_an_error_rate_is_negated(tmp_path: Path) -> None:
     rated = read_human_scores(_file(tmp_path / "a", ROWS))
-    up, down = (
-        correlate_with_humans(Length(), rated),
-        correlate_with_humans(Length(higher_is_better=False), rated),
-    )
+    up, down = (correlate_with_humans(Length(), rated), correlate_with_humans(Length(higher_is_better=False), rated))
     assert isinstance(up, HumanCorrelation)
     assert isinstance(down, HumanCorrelation)
     assert down.kendall == -up.kendall
@@ -103,9 +90,7 @@ def test_a_resample_draws_sentences_with_all_their_translations(tmp_path: Path) 
     assert by_sentence.kendall_interval[0] < by_sentence.kendall < by_sentence.kendall_interval[1]
     assert correlate_with_humans(Length(), read_human_scores(path), samples=200) == by_sentence  # same seed
     # With a single sentence in one sheet, every resample is the whole file.
-    rows = [
-        json.loads(line) | {"sent": 0, "sheet": "A"} for line in path.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(line) | {"sent": 0, "sheet": "A"} for line in path.read_text(encoding="utf-8").splitlines()]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     whole = correlate_with_humans(Length(), read_human_scores(path), samples=5)
     assert isinstance(whole, HumanCorrelation)
@@ -120,11 +105,7 @@ def test_an_unknown_score_name_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("", "no scores"),
-        ("{}\n", "Line 1 of a: there is no sheet"),
-        ("[\n", "Line 1 of a is not a JSON object"),
-    ],
+    [("", "no scores"), ("{}\n", "Line 1 of a: there is no sheet"), ("[\n", "Line 1 of a is not a JSON object")],
 )
 def test_an_invalid_file_of_scores_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a").write_text(text, encoding="utf-8")
@@ -141,9 +122,7 @@ def test_an_invalid_file_of_scores_is_refused(tmp_path: Path, text: str, message
     ],
     ids=lambda one: getattr(one, "name", None),
 )
-def test_metrics_agree_with_3323_human_scores(
-    shared_data: Path, metric: Metric, tau: float, r: float
-) -> None:
+def test_metrics_agree_with_3323_human_scores(shared_data: Path, metric: Metric, tau: float, r: float) -> None:
     rated = read_human_scores(shared_data / "mzprt" / "human_scores.jsonl")
     assert sum(len(one.corpus.documents) for one in rated) == 36
     found = correlate_with_humans(metric, rated)

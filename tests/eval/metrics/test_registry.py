@@ -14,10 +14,7 @@ def test_a_metric_has_its_name_in_the_registry(name: str) -> None:
 
 
 def test_discourse_selects_all_discourse_metrics() -> None:
-    assert [metric.name for metric in create_metrics(["ter", "discourse", "blonde"])] == [
-        "ter",
-        *DISCOURSE_METRICS,
-    ]
+    assert [metric.name for metric in create_metrics(["ter", "discourse", "blonde"])] == ["ter", *DISCOURSE_METRICS]
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:

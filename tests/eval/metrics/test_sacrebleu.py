@@ -79,9 +79,7 @@ def test_a_row_by_itself_has_the_sentence_score(corpus: Corpus) -> None:
         assert each[place] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("metric", "best"), [(Bleu(), 100), (Chrf(), 100), (Chrf(word_order=2), 100), (Ter(), 0)]
-)
+@pytest.mark.parametrize(("metric", "best"), [(Bleu(), 100), (Chrf(), 100), (Chrf(word_order=2), 100), (Ter(), 0)])
 def test_identical_output_has_the_best_score(metric: Metric, best: float, corpus: Corpus) -> None:
     assert scored(metric, corpus, "same").value == pytest.approx(best)
     worse = scored(metric, corpus, "machine").value

@@ -40,11 +40,7 @@ class Commas:
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
         rows = np.array(
-            [
-                [float("," in text), float("," in text)]
-                for one in corpus.documents
-                for text in one.outputs[system]
-            ]
+            [[float("," in text), float("," in text)] for one in corpus.documents for text in one.outputs[system]]
         )
         return MetricCounts(rows, np.arange(len(rows)), mean_fold(), "commas|v:0", unit="document")
 
@@ -64,9 +60,7 @@ def test_every_system_has_a_score_and_an_interval_by_every_metric() -> None:
 
 
 def test_systems_are_tested_against_the_baseline() -> None:
-    results = measure_systems(
-        corpus(), [Chrf()], resampling=ResamplingOptions("document", "bad", samples=200)
-    )
+    results = measure_systems(corpus(), [Chrf()], resampling=ResamplingOptions("document", "bad", samples=200))
     good, bad = results.to_dict()["scores"]
     assert good["difference"] > 0
     assert good["p_value"] < 0.05
@@ -137,9 +131,7 @@ def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
 )
 def test_a_document_metric_is_not_tested_on_too_few_documents(by: ResamplingUnit, why: str) -> None:
     few = Corpus(
-        tuple(
-            Document(f"d{number}", {"good": ("Yes, he did.",), "bad": ("Yes, no.",)}) for number in range(3)
-        )
+        tuple(Document(f"d{number}", {"good": ("Yes, he did.",), "bad": ("Yes, no.",)}) for number in range(3))
     )
     results = measure_systems(few, [Commas()], resampling=ResamplingOptions(by, baseline="bad"))
     standing = results.standings["commas"]["good"]

@@ -20,12 +20,9 @@ SOURCES = ("他回家，<他>_S很累，<他的>_Pa狗睡了。", "下雨了，<
 REFERENCE = ("He went home, he was tired, and his dog slept.", "It is raining, let us go.")
 
 
-def _corpus(
-    output: Sequence[str], *, references: Sequence[Sequence[str]] = (REFERENCE,), copies: int = 1
-) -> Corpus:
+def _corpus(output: Sequence[str], *, references: Sequence[Sequence[str]] = (REFERENCE,), copies: int = 1) -> Corpus:
     documents = (
-        Document(f"d{copy}", {"s": tuple(output)}, tuple(map(tuple, references)), SOURCES)
-        for copy in range(copies)
+        Document(f"d{copy}", {"s": tuple(output)}, tuple(map(tuple, references)), SOURCES) for copy in range(copies)
     )
     return Corpus(tuple(documents), "zh", "en")
 
@@ -47,10 +44,7 @@ def test_marks_are_parsed_and_removed() -> None:
 
 
 def test_tags_without_a_pronoun_are_not_removed() -> None:
-    assert (
-        remove_pronoun_marks("x <b>很</b>累 <1> 吃<饭>，<猫>_S睡，<他>走")
-        == "x <b>很</b>累 <1> 吃<饭>，睡，走"
-    )
+    assert remove_pronoun_marks("x <b>很</b>累 <1> 吃<饭>，<猫>_S睡，<他>走") == "x <b>很</b>累 <1> 吃<饭>，睡，走"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +105,7 @@ def test_recovery_by_hand() -> None:
 
 
 def test_another_case_is_a_recovery_and_another_person_is_not() -> None:
-    assert _score(
-        _corpus(["He went home, she was tired, her dog slept.", REFERENCE[1]])
-    ).value == pytest.approx(1 / 3)
+    assert _score(_corpus(["He went home, she was tired, her dog slept.", REFERENCE[1]])).value == pytest.approx(1 / 3)
     assert _score(_corpus(["He went home, which tired him, his dog slept.", REFERENCE[1]])).value == 1
 
 
@@ -171,9 +163,7 @@ def _chapters(folder: Path, split: str) -> Corpus:
     return Corpus(tuple(documents), "zh", "en")
 
 
-@pytest.mark.parametrize(
-    ("split", "documents", "marks", "issues"), [("test", 12, 493, 15), ("valid", 10, 446, 10)]
-)
+@pytest.mark.parametrize(("split", "documents", "marks", "issues"), [("test", 12, 493, 15), ("valid", 10, 446, 10)])
 def test_the_chapters_have_the_known_marks_and_issues(
     shared_data: Path, split: str, documents: int, marks: int, issues: int
 ) -> None:
@@ -181,22 +171,16 @@ def test_the_chapters_have_the_known_marks_and_issues(
     sources = [source for document in corpus.documents for source in document.sources]
     assert len(corpus.documents) == documents
     # Every "<" begins a mark, counted with grep.
-    assert (
-        sum(len(parse_dropped_pronouns(source)) for source in sources) == marks == "".join(sources).count("<")
-    )
+    assert sum(len(parse_dropped_pronouns(source)) for source in sources) == marks == "".join(sources).count("<")
     assert len(find_mark_issues(sources)) == issues
 
 
 def test_translations_recover_fewer_dropped_pronouns_than_the_reference_has(shared_data: Path) -> None:
     chapters = _chapters(shared_data, "test").documents
     by_text = {
-        "".join(remove_pronoun_marks(source) for source in one.sources[5:8]).replace(" ", ""): one
-        for one in chapters
+        "".join(remove_pronoun_marks(source) for source in one.sources[5:8]).replace(" ", ""): one for one in chapters
     }
-    rows = [
-        json.loads(row)
-        for row in (shared_data / "fiction_zh_en.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [json.loads(row) for row in (shared_data / "fiction_zh_en.jsonl").read_text(encoding="utf-8").splitlines()]
     documents = []
     for row in rows:
         chapter = by_text["".join(row["source"][5:8]).replace(" ", "")]

@@ -75,10 +75,7 @@ def corpus(times: int = 4) -> Corpus:
     return Corpus(
         tuple(
             Document(
-                f"chapter {2 * time + at + 1}",
-                {"<poor>": POOR[at], "good": GOOD[at]},
-                (REFERENCES[at],),
-                SOURCES[at],
+                f"chapter {2 * time + at + 1}", {"<poor>": POOR[at], "good": GOOD[at]}, (REFERENCES[at],), SOURCES[at]
             )
             for time in range(times)
             for at in range(2)

@@ -83,9 +83,7 @@ def test_only_categories_that_occur_have_a_plot(page: _Page) -> None:
     text = page.text
     assert {"he", "she"} <= set(text.split())
     assert "ghost" not in text
-    assert sum(tag == "svg" for tag, _ in page.tags) == 2 * (
-        2 + 2
-    )  # two metrics and two categories, two systems
+    assert sum(tag == "svg" for tag, _ in page.tags) == 2 * (2 + 2)  # two metrics and two categories, two systems
 
 
 def test_the_words_that_moved_a_score_are_marked_with_the_reason(page: _Page) -> None:
@@ -124,13 +122,10 @@ def test_the_page_has_no_external_resources_and_no_scripts(page: _Page) -> None:
 
 def test_an_unmeasured_score_has_its_reason(tmp_path: Path) -> None:
     whole = corpus()
-    without_references = replace(
-        whole, documents=tuple(replace(one, references=()) for one in whole.documents)
-    )
+    without_references = replace(whole, documents=tuple(replace(one, references=()) for one in whole.documents))
     path = tmp_path / "report.html"
     write_report(
-        measure_systems(without_references, [Bleu()], resampling=ResamplingOptions("document", "", 100, 1)),
-        path,
+        measure_systems(without_references, [Bleu()], resampling=ResamplingOptions("document", "", 100, 1)), path
     )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "bleu is not applicable: there is no reference." in text
@@ -156,8 +151,7 @@ def test_every_reason_is_listed_with_its_systems(tmp_path: Path) -> None:
         whole = whole.with_system(name, [one.outputs["good"] for one in whole.documents])
     path = tmp_path / "report.html"
     write_report(
-        measure_systems(whole, [OneSystemMetric()], resampling=ResamplingOptions("document", "", 100, 1)),
-        path,
+        measure_systems(whole, [OneSystemMetric()], resampling=ResamplingOptions("document", "", 100, 1)), path
     )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "picky of <poor>, loud is not applicable: it shouts." in text
@@ -167,8 +161,7 @@ def test_every_reason_is_listed_with_its_systems(tmp_path: Path) -> None:
 def test_a_score_without_an_interval_says_why_and_its_categories_are_drawn(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_report(
-        measure_systems(corpus(1), [Pronouns()], resampling=ResamplingOptions("document", "<poor>", 100, 1)),
-        path,
+        measure_systems(corpus(1), [Pronouns()], resampling=ResamplingOptions("document", "<poor>", 100, 1)), path
     )
     text = " ".join(_Page(path.read_text(encoding="utf-8")).text.split())
     assert "pronouns has no interval and no test: there are only 2 documents, and tests need at least" in text
@@ -210,10 +203,7 @@ def test_joined_pieces_are_the_text() -> None:
     marks = [Mark("d", 0, "output", *span, "lost", "n") for span in ((4, 6), (5, 9), (0, 2), (8, 8), (9, 99))]
     found = list(split_at_marks("she said no", marks))
     assert "".join(piece.text for piece in found) == "she said no"
-    assert [piece for piece in found if piece.kind] == [
-        ReportPiece("sh", "lost", "n"),
-        ReportPiece("sa", "lost", "n"),
-    ]
+    assert [piece for piece in found if piece.kind] == [ReportPiece("sh", "lost", "n"), ReportPiece("sa", "lost", "n")]
 
 
 def test_differences_mark_both_sides() -> None:
@@ -226,9 +216,7 @@ def test_differences_mark_both_sides() -> None:
 
 
 def test_a_plot_keeps_order_and_stays_within_its_bounds() -> None:
-    plot = score_plot(
-        "bleu", {"a": ScoreInterval(20, 18, 22), "b": ScoreInterval(30, 29, 31), "c": None}, baseline="a"
-    )
+    plot = score_plot("bleu", {"a": ScoreInterval(20, 18, 22), "b": ScoreInterval(30, 29, 31), "c": None}, baseline="a")
     assert plot is not None
     first, second, third = plot.lines
     assert first.line is not None

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.statistics.confidence_sequence import (
-    confidence_sequence_bounds,
-    log_evidence,
-    sequential_look_at_wins,
-)
+from eval.statistics.confidence_sequence import confidence_sequence_bounds, log_evidence, sequential_look_at_wins
 from eval.statistics.proportion import wilson_bounds
 
 
@@ -39,14 +35,9 @@ def test_the_bounds_are_where_evidence_reaches_twenty(counts: tuple[int, int]) -
     assert bounds.high - bounds.low > 0.9 * (plain.high - plain.low)
 
 
-@pytest.mark.parametrize(
-    ("wins", "number"), [(1, 200), (199, 200), (1, 5000), (4999, 5000), (0, 5000), (5000, 5000)]
-)
+@pytest.mark.parametrize(("wins", "number"), [(1, 200), (199, 200), (1, 5000), (4999, 5000), (0, 5000), (5000, 5000)])
 def test_one_sided_counts_have_valid_mirrored_bounds(wins: int, number: int) -> None:
-    bounds, mirrored = (
-        confidence_sequence_bounds(wins, number),
-        confidence_sequence_bounds(number - wins, number),
-    )
+    bounds, mirrored = (confidence_sequence_bounds(wins, number), confidence_sequence_bounds(number - wins, number))
     assert 0 <= bounds.low <= wins / number <= bounds.high <= 1
     assert (bounds.low, bounds.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
 
@@ -76,10 +67,7 @@ def test_preferred_is_the_system_ahead_at_the_decision() -> None:
 
 
 def test_several_pairs_share_the_error_rate_by_bonferroni() -> None:
-    alone, among = (
-        sequential_look_at_wins([True] * 40, pairs=1),
-        sequential_look_at_wins([True] * 40, pairs=28),
-    )
+    alone, among = (sequential_look_at_wins([True] * 40, pairs=1), sequential_look_at_wins([True] * 40, pairs=28))
     assert among.p_value == pytest.approx(28 * alone.p_value)
     assert among.bounds == confidence_sequence_bounds(40, 40, level=1 - 0.05 / 28)
     assert alone.decided_at is not None

@@ -11,9 +11,7 @@ from scipy.stats import kendalltau  # type: ignore[import-untyped]
 from eval.statistics.kendall_tau import weighted_kendall_tau
 
 
-@given(
-    st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2), st.integers(0, 3)), min_size=3, max_size=25),
-)
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 2), st.integers(0, 3)), min_size=3, max_size=25))
 @settings(max_examples=50, deadline=None)
 def test_weighted_tau_equals_scipys_on_repeated_rows(rows: list[tuple[int, int, int]]) -> None:
     values, answers, times = (np.array(column) for column in zip(*rows, strict=True))

@@ -16,9 +16,7 @@ _SCORES = st.lists(st.integers(0, 9).map(float), min_size=3, max_size=12)
 
 @given(_SCORES, _SCORES, _SCORES)
 @settings(max_examples=30, deadline=None)
-def test_statistic_and_p_value_match_scipy(
-    first: list[float], second: list[float], third: list[float]
-) -> None:
+def test_statistic_and_p_value_match_scipy(first: list[float], second: list[float], third: list[float]) -> None:
     if len({*first, *second, *third}) == 1:
         return
     found = kruskal_wallis({"a": first, "b": second, "c": third}, samples=20)

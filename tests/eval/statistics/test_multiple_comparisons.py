@@ -15,9 +15,7 @@ from eval.statistics.rank_tests import WilcoxonResult
 
 
 def counted(shift: float) -> MetricCounts:
-    values = np.random.default_rng(1).random(80) + np.random.default_rng(int(shift * 100)).normal(
-        shift, 0.1, 80
-    )
+    values = np.random.default_rng(1).random(80) + np.random.default_rng(int(shift * 100)).normal(shift, 0.1, 80)
     return MetricCounts(np.column_stack([values, np.ones(80)]), np.arange(80) // 8, mean_fold(), "mean|v:1")
 
 
@@ -66,9 +64,7 @@ def test_wilcoxon_p_values_are_corrected_too() -> None:
 def test_units_without_scores_have_no_wilcoxon_test() -> None:
     rows = np.array([[1.0, 1.0]] * 4 + [[0.0, 0.0]] * 4)
     one = MetricCounts(rows, np.arange(8), mean_fold(), "mean|v:1")
-    found = compare_with_baseline(
-        {"a": one, "b": one}, baseline="a", higher_is_better=True, by="segment", samples=10
-    )
+    found = compare_with_baseline({"a": one, "b": one}, baseline="a", higher_is_better=True, by="segment", samples=10)
     assert found["b"].ranks == Unmeasured("only 4 of 8 have a score of their own in both systems", "mean|v:1")
 
 

@@ -87,12 +87,7 @@ def test_repeated_votes_do_not_add_evidence() -> None:
 
 
 def test_too_few_units_are_unmeasured_with_the_reason() -> None:
-    cells = [
-        ("d1", "s", True, True),
-        ("d1", "s", False, False),
-        ("d2", "s", True, False),
-        ("d2", "s", False, True),
-    ]
+    cells = [("d1", "s", True, True), ("d1", "s", False, False), ("d2", "s", True, False), ("d2", "s", False, True)]
     found = clustered_odds_ratio(cells)
     assert isinstance(found, Unmeasured)
     assert "too few" in found.why

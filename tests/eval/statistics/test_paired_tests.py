@@ -31,9 +31,7 @@ from eval.statistics.resampling import ResamplingUnit
 METHODS: tuple[SignificanceMethod, ...] = ("bootstrap", "randomisation")
 
 
-def counted(
-    values: Sequence[float], documents: Sequence[int] | None = None, *, weight: float = 1
-) -> MetricCounts:
+def counted(values: Sequence[float], documents: Sequence[int] | None = None, *, weight: float = 1) -> MetricCounts:
     """Counts for a mean of values; negative values are unmeasured."""
     rows = np.array([[value, weight] if value >= 0 else [0, 0] for value in values], float)
     places = np.arange(len(values)) if documents is None else np.array(documents)
@@ -148,9 +146,7 @@ def test_resamples_with_nothing_to_measure_are_counted_and_left_out() -> None:
     found = bootstrap_interval(one, by="segment", samples=3000)
     assert isinstance(found, ConfidenceInterval)
     assert [found.low, found.high] == pytest.approx([0.7, 0.7])
-    assert found.undefined / 3000 == pytest.approx(
-        (4 / 5) ** 5, abs=0.03
-    )  # by hand: five draws miss the first
+    assert found.undefined / 3000 == pytest.approx((4 / 5) ** 5, abs=0.03)  # by hand: five draws miss the first
     other = compared(one, counted([0.9, -1, -1, -1, -1]), samples=300)
     assert 0 < other.undefined < 300
     assert other.p_value == other.p_value
@@ -158,12 +154,8 @@ def test_resamples_with_nothing_to_measure_are_counted_and_left_out() -> None:
 
 def test_an_unmeasured_score_has_no_interval_and_no_test() -> None:
     nothing = counted([-1, -1, -1])
-    assert bootstrap_interval(nothing, by="segment") == Unmeasured(
-        "nothing of what it measures occurs", "mean|v:1"
-    )
-    assert isinstance(
-        compare_pair(nothing, counted([1, 1, 1]), higher_is_better=True, by="segment"), Unmeasured
-    )
+    assert bootstrap_interval(nothing, by="segment") == Unmeasured("nothing of what it measures occurs", "mean|v:1")
+    assert isinstance(compare_pair(nothing, counted([1, 1, 1]), higher_is_better=True, by="segment"), Unmeasured)
 
 
 @pytest.mark.parametrize(
@@ -228,17 +220,13 @@ def test_batched_categories_equal_single_ones() -> None:
     rows = np.column_stack([chance.random((30, 2)), np.ones(30), np.zeros(30)])
     whole = MetricCounts(rows, np.arange(30), mean_fold(0, 2), "m", parts=parts)
     found = part_intervals(whole, by="segment", samples=50)
-    assert {
-        name: bootstrap_interval(part_counts(whole, name), by="segment", samples=50) for name in parts
-    } == found
+    assert {name: bootstrap_interval(part_counts(whole, name), by="segment", samples=50) for name in parts} == found
     assert isinstance(found["never"], Unmeasured)
 
 
 # --- against sacrebleu -------------------------------------------------------------------------------------------
 
-WORDS = (
-    "the a old young captain sailor harbour letter wrote read found lost at in on night morning and".split()
-)
+WORDS = "the a old young captain sailor harbour letter wrote read found lost at in on night morning and".split()
 
 
 def outputs(seed: int, harm: float) -> tuple[list[str], list[str]]:
@@ -257,15 +245,11 @@ def corpus(references: Sequence[str], **systems: Sequence[str]) -> Corpus:
     return Corpus((document,), target_language="en")
 
 
-def sacrebleu_p(
-    references: Sequence[str], systems: Sequence[Sequence[str]], test: str, samples: int
-) -> float:
+def sacrebleu_p(references: Sequence[str], systems: Sequence[Sequence[str]], test: str, samples: int) -> float:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.significance import PairedTest
 
-    named: list[tuple[str, Sequence[str]]] = [
-        (str(number), list(texts)) for number, texts in enumerate(systems)
-    ]
+    named: list[tuple[str, Sequence[str]]] = [(str(number), list(texts)) for number, texts in enumerate(systems)]
     metrics = {"BLEU": BLEU(references=[list(references)], force=True)}
     _, table = PairedTest(named, metrics, references=None, test_type=test, n_samples=samples)()
     result = table["BLEU"][1]
@@ -275,19 +259,13 @@ def sacrebleu_p(
 
 
 def our_p(
-    references: Sequence[str],
-    systems: Sequence[Sequence[str]],
-    method: SignificanceMethod,
-    samples: int,
-    seed: int,
+    references: Sequence[str], systems: Sequence[Sequence[str]], method: SignificanceMethod, samples: int, seed: int
 ) -> float:
     whole = corpus(references, a=systems[0], b=systems[1])
     first, second = Bleu().count(whole, "a"), Bleu().count(whole, "b")
     assert isinstance(first, MetricCounts)
     assert isinstance(second, MetricCounts)
-    found = compare_pair(
-        first, second, higher_is_better=True, by="segment", samples=samples, seed=seed, method=method
-    )
+    found = compare_pair(first, second, higher_is_better=True, by="segment", samples=samples, seed=seed, method=method)
     assert isinstance(found, PairedComparison)
     return found.p_value
 

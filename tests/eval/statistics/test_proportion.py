@@ -49,9 +49,7 @@ def test_intervals_and_test_are_scipys(counts: tuple[int, int]) -> None:
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
-def test_an_interval_of_half_wins_contains_its_rate_and_is_symmetric(
-    wins: int, losses: int, ties: int
-) -> None:
+def test_an_interval_of_half_wins_contains_its_rate_and_is_symmetric(wins: int, losses: int, ties: int) -> None:
     if not wins + losses + ties:
         return
     ours, theirs = bonett_price_bounds(wins, losses, ties), bonett_price_bounds(losses, wins, ties)
@@ -75,9 +73,7 @@ def test_without_votes_there_is_no_interval() -> None:
     assert isinstance(proportion(0, 0), Unmeasured)
 
 
-@pytest.mark.parametrize(
-    ("successes", "trials", "level"), [(3, 2, 0.95), (-1, 2, 0.95), (0, 0, 0.95), (1, 2, 1.0)]
-)
+@pytest.mark.parametrize(("successes", "trials", "level"), [(3, 2, 0.95), (-1, 2, 0.95), (0, 0, 0.95), (1, 2, 1.0)])
 def test_an_invalid_proportion_is_refused(successes: int, trials: int, level: float) -> None:
     for make in (wilson_bounds, clopper_pearson_bounds):
         with pytest.raises(InputError):

@@ -206,9 +206,7 @@ def test_a_blank_that_teaches_is_refused(tokenizer: Any) -> None:
 
 def test_a_refusal_counts_the_examples_and_names_one(tokenizer: Any) -> None:
     found = look(tokenizer, [replace(one, human="") for one in EXAMPLES[:3]] + list(EXAMPLES[3:]))
-    with pytest.raises(
-        InputError, match=r"3 of 20 examples can't be trained on.\n- 'chat' and 2 more: source"
-    ):
+    with pytest.raises(InputError, match=r"3 of 20 examples can't be trained on.\n- 'chat' and 2 more: source"):
         found.require_sound()
 
 

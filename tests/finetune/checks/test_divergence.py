@@ -41,9 +41,7 @@ def test_a_difference_is_at_the_first_other_token_and_of_its_margin(
     place = next(at for at, (one, other) in enumerate(zip(reference, served, strict=False)) if one != other)
     chances[reference[place]] = 0.0
     text = Letters().decode(served, skip_special_tokens=True)
-    found = first_divergence(
-        Letters(), reference, text, stopped=True, stop=SEP.stop[0], after=lambda _: chances
-    )
+    found = first_divergence(Letters(), reference, text, stopped=True, stop=SEP.stop[0], after=lambda _: chances)
     margin = -chances[served[place]]
     assert found.token == place
     assert found.reference == Letters().decode([reference[place]])
@@ -71,16 +69,12 @@ def test_only_a_margin_below_the_limit_is_a_near_tie(margin: float) -> None:
 def test_an_answer_that_was_cut_off_differs_by_its_length_alone(
     reference: list[int], served: str, stopped: bool, place: int
 ) -> None:
-    found = first_divergence(
-        Letters(), reference, served, stopped=stopped, stop=SEP.stop[0], after=lambda _: []
-    )
+    found = first_divergence(Letters(), reference, served, stopped=stopped, stop=SEP.stop[0], after=lambda _: [])
     assert (found.kind, found.token) == ("length", place)
 
 
 def test_a_text_that_is_no_choice_at_all_is_a_real_difference() -> None:
-    found = first_divergence(
-        Letters(), [1, END], "?", stopped=True, stop=SEP.stop[0], after=lambda _: [-1.0] * 9
-    )
+    found = first_divergence(Letters(), [1, END], "?", stopped=True, stop=SEP.stop[0], after=lambda _: [-1.0] * 9)
     assert (found.kind, found.token, found.margin, found.served) == ("real", 0, None, "?")
 
 
@@ -99,9 +93,7 @@ def test_a_longer_token_with_the_same_letters_is_found_where_it_was_chosen() -> 
     def after(place: int) -> list[float]:
         return chances if place == 0 else [-9.0] * 9
 
-    found = first_divergence(
-        Words(), [1, 3, END], "fleets sails", stopped=True, stop=SEP.stop[0], after=after
-    )
+    found = first_divergence(Words(), [1, 3, END], "fleets sails", stopped=True, stop=SEP.stop[0], after=after)
     assert (found.kind, found.token, found.rank) == ("near_tie", 0, 2)
     assert found.margin == pytest.approx(0.05)
 
@@ -136,9 +128,7 @@ def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokeniz
     chances = [-9.0] * len(tokenizer)
     chances[tokens[1]], chances[others[1]] = -0.5, -0.55
     end = tokenizer.eos_token_id
-    found = first_divergence(
-        tokenizer, [*tokens, end], "è", stopped=True, stop=SEP.stop[0], after=lambda _: chances
-    )
+    found = first_divergence(tokenizer, [*tokens, end], "è", stopped=True, stop=SEP.stop[0], after=lambda _: chances)
     assert (found.kind, found.token, found.rank) == ("near_tie", 1, 2)
     assert found.margin == pytest.approx(0.05)
 

@@ -37,9 +37,7 @@ def unpacked(model: Path) -> Any:
     return load_tokenizer(find_base(str(model), cache=model.parent), str(model))
 
 
-async def test_an_unpacked_gguf_file_is_trained_on_the_tokens_that_are_served(
-    model: Path, unpacked: Any
-) -> None:
+async def test_an_unpacked_gguf_file_is_trained_on_the_tokens_that_are_served(model: Path, unpacked: Any) -> None:
     counted: list[int] = []
     assert await find_engine_faults(model, unpacked, MANY, progress=counted.append) == []
     assert sum(counted) == len(MANY)

@@ -38,9 +38,7 @@ Change = Callable[[str], Draft]
 class Served:
     """An engine that gives the reference answer, or a change of it."""
 
-    def __init__(
-        self, asked: list[ReferenceAnswer], tokenizer: Any, *, change: Change = Draft, extra: int = 0
-    ) -> None:
+    def __init__(self, asked: list[ReferenceAnswer], tokenizer: Any, *, change: Change = Draft, extra: int = 0) -> None:
         self._texts = {tuple(one.asked): one.text for one in asked}
         self._tokenizer = tokenizer
         self._change = change
@@ -77,9 +75,7 @@ def asked(model: Any, tokenizer: Any) -> list[ReferenceAnswer]:
 
 async def compared(asked: list[ReferenceAnswer], model: Any, tokenizer: Any, **options: Any) -> EngineParity:
     engine = Served(asked, tokenizer, **options)
-    return await compare_engine(
-        engine, "tuned", asked, model=model, tokenizer=tokenizer, engine_name="a double"
-    )
+    return await compare_engine(engine, "tuned", asked, model=model, tokenizer=tokenizer, engine_name="a double")
 
 
 def test_the_reference_is_what_the_model_finds_likeliest(

@@ -44,9 +44,7 @@ def test_every_paragraph_is_accounted_for() -> None:
 def test_no_book_and_no_near_repeat_is_on_two_sides() -> None:
     found = paragraphs(120, books=12)
     found += [replace(one, id=f"{one.id}b", book="other_fr") for one in found[::7]]
-    found += [
-        replace(one, id=f"{one.id}c", book="third_fr", source=one.source + " Oui.") for one in found[::11]
-    ]
+    found += [replace(one, id=f"{one.id}c", book="third_fr", source=one.source + " Oui.") for one in found[::11]]
     result = built(found, off=["duplicate", "near duplicate"])
     sides = result.splits
     books = [{one.book for one in sides[side]} for side in ("train", "dev", "test")]
@@ -91,9 +89,7 @@ def test_identities_are_made_of_human_versions_where_none_was_left_alone() -> No
 
 
 def test_a_share_that_the_paragraphs_can_not_give_is_told_with_both_numbers() -> None:
-    found = [
-        paragraph(n, split="train") for n in range(40)
-    ]  # each is an edit, and can be made an identity once
+    found = [paragraph(n, split="train") for n in range(40)]  # each is an edit, and can be made an identity once
     result = built(found, off=["percentile"], identity_share=0.8)
     assert Counter(one.kind for one in result.splits["train"]) == {"edit": 40, "identity": 40}
     told = "Of fr-en, 160 identities were wanted (a share of 0.8), and its paragraphs gave 40"
@@ -175,11 +171,7 @@ def test_what_is_long_or_repeated_goes_from_train_and_stays_in_dev_and_test() ->
         again = replace(own[3], id=f"{side} again")
         nearly = replace(own[5], id=f"{side} nearly", source=own[5].source + " Oui.", mt=own[5].mt + " Yes.")
         long = replace(
-            own[7],
-            id=f"{side} long",
-            source=own[7].source * 9,
-            mt=own[7].mt * 9,
-            humans=(("h", own[7].human * 9),),
+            own[7], id=f"{side} long", source=own[7].source * 9, mt=own[7].mt * 9, humans=(("h", own[7].human * 9),)
         )
         found += [*own, again, nearly, long]
     result = built(found, off=["percentile"], tokens=300, identity_share=0)
@@ -235,9 +227,7 @@ def test_what_is_written_is_read_again_and_the_report_is_safe(tmp_path: Path) ->
     found[1] = replace(found[1], mt=found[1].mt + " <script>alert(1)</script>")
     recipe = DataRecipe(off=("language", "percentile"))
     result = build_training_set(found, recipe, counter=EstimatedTokenCounter())
-    manifest = make_manifest(
-        result, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=[]
-    )
+    manifest = make_manifest(result, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=[])
     write_dataset(tmp_path / "set", result.splits, manifest)
     again = read_dataset(tmp_path / "set")
     assert {side: list(again[side]) for side in result.splits} == result.splits
@@ -257,9 +247,7 @@ def test_stutters_come_on_top_and_are_told(tmp_path: Path) -> None:
     assert len(stutters) == len(more.splits["train"]) - 40 == 10
     assert more.splits["dev"] == plain.splits["dev"]
     recipe = DataRecipe.model_validate({"off": ["language"], "sample": 40, "stutter_share": 0.2})
-    manifest = make_manifest(
-        more, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=[]
-    )
+    manifest = make_manifest(more, inputs=BuildInputs(), recipe=recipe, counter=EstimatedTokenCounter(), licences=[])
     write_data_report(tmp_path / "report.html", more, manifest)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "20% made to stutter" in page

@@ -25,9 +25,7 @@ def plain_jaccard(one: str, other: str) -> float:
 
 
 def test_jaccard_of_hashes_is_that_of_the_strings() -> None:
-    texts = [
-        " ".join(paragraph(n).source.casefold().replace(".", "").replace("’", " ").split()) for n in range(12)
-    ]
+    texts = [" ".join(paragraph(n).source.casefold().replace(".", "").replace("’", " ").split()) for n in range(12)]
     for one, other in combinations(texts, 2):
         assert jaccard(shingles(one), shingles(other)) == plain_jaccard(one, other)
 
@@ -55,9 +53,7 @@ def test_the_first_of_repeats_stays() -> None:
 
 def test_what_is_nearly_on_the_other_side_is_found_by_source_or_by_human_version() -> None:
     train, dev = paragraphs(20), paragraphs(20, start=100)
-    by_source = replace(
-        dev[3], id="s", mt="Other.", humans=(("t", "Another text of more than forty characters, so."),)
-    )
+    by_source = replace(dev[3], id="s", mt="Other.", humans=(("t", "Another text of more than forty characters, so."),))
     by_human = replace(dev[7], id="h", source="Un texte tout autre, de plus de quarante caractères, donc.")
     assert drop_overlapping([*train, by_source, by_human], dev, likeness=0.8) == train
 

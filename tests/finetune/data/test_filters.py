@@ -52,26 +52,20 @@ def test_words_of_an_unspaced_source_are_not_counted() -> None:
     assert filters.drop_by_length_ratio(replace(one, source_language="zh"), RECIPE) is not None
 
 
-@pytest.mark.parametrize(
-    ("source", "mt", "human"), [("…", "A b", "A b"), ("Un", " ", "A b"), ("Un", "A b", "—")]
-)
+@pytest.mark.parametrize(("source", "mt", "human"), [("…", "A b", "A b"), ("Un", " ", "A b"), ("Un", "A b", "—")])
 def test_a_side_without_words_is_empty(source: str, mt: str, human: str) -> None:
     assert filters.drop_empty(versions(mt, human, source=source), RECIPE) is None
 
 
 def test_a_translation_that_fails_is_left_out_and_the_rest_stays() -> None:
-    one = versions(
-        "The miller carried a lantern home.", "Nothing of that at all here", "The miller carried a lantern."
-    )
+    one = versions("The miller carried a lantern home.", "Nothing of that at all here", "The miller carried a lantern.")
     kept = filters.drop_by_bleu(one, RECIPE)
     assert kept is not None
     assert kept.humans == (one.humans[1],)
 
 
 def test_the_reference_nearest_to_the_mt_comes_first() -> None:
-    one = versions(
-        "The miller carried a lantern.", "The miller bore a lamp.", "The miller carried a lantern home."
-    )
+    one = versions("The miller carried a lantern.", "The miller bore a lamp.", "The miller carried a lantern home.")
     assert filters.put_best_reference_first(one).human == "The miller carried a lantern home."
 
 
@@ -83,9 +77,7 @@ def test_the_wrong_language_is_dropped_and_a_text_too_short_to_tell_is_not() -> 
 
 
 def test_aggregated_bleu_leaves_out_each_version_in_turn() -> None:
-    one = versions(
-        "the miller carried a lantern", "the miller carried a lamp", "the miller bore a lantern home"
-    )
+    one = versions("the miller carried a lantern", "the miller carried a lamp", "the miller bore a lantern home")
     (_, first), (_, second) = one.humans
     alone = [sentence_bleu(one.mt, (text,), language="en") for text in (first, second)]
     assert aggregate_bleu(one) == pytest.approx(sum(alone) / 2)
@@ -98,9 +90,7 @@ def test_the_edit_rate_is_capped(cap: float | None, kept: bool) -> None:
     assert (filters.drop_by_edit_rate(one, DataRecipe(edit_rate=cap)) is not None) is kept
 
 
-@pytest.mark.parametrize(
-    "bad", [{"ratoi": 3}, {"percentiles": (90, 10)}, {"shares": (0.5, 0.1, 0.1)}, {"off": ["x"]}]
-)
+@pytest.mark.parametrize("bad", [{"ratoi": 3}, {"percentiles": (90, 10)}, {"shares": (0.5, 0.1, 0.1)}, {"off": ["x"]}])
 def test_a_setting_that_is_none_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="settings"):
         make_data_recipe(bad)

@@ -29,9 +29,7 @@ def book(tmp_path: Path) -> RawBook:
     return RawBook(name="mill", source=tmp_path / "src.txt", mt=tmp_path / "mt.txt", humans=humans)
 
 
-def read(
-    *books: RawBook, languages: DefaultLanguages | None = None, cut: int | None = None
-) -> list[TrainingParagraph]:
+def read(*books: RawBook, languages: DefaultLanguages | None = None, cut: int | None = None) -> list[TrainingParagraph]:
     inputs = BuildInputs(books=books, languages=languages or DefaultLanguages("fr", "en"))
     return read_inputs(inputs, rows_as_book=cut, encoder=Bag())
 
@@ -41,11 +39,7 @@ def test_a_translator_who_has_nothing_for_a_paragraph_is_not_among_its_versions(
     assert [(one.id, one.source, one.mt) for one in found] == [
         (f"mill:{place}", *pair) for place, pair in enumerate(zip(SOURCE, MT, strict=True))
     ]
-    assert [[name for name, _ in one.humans] for one in found] == [
-        ["voss", "haste"],
-        ["voss"],
-        ["voss", "haste"],
-    ]
+    assert [[name for name, _ in one.humans] for one in found] == [["voss", "haste"], ["voss"], ["voss", "haste"]]
 
 
 def test_what_each_translator_left_out_is_told(book: RawBook) -> None:
@@ -94,6 +88,4 @@ def test_an_epub_is_read_as_a_text_is(book: RawBook, tmp_path: Path) -> None:
             "humans": {"voss": make_epub(tmp_path / "voss.epub", paragraphs=[HUMAN], language="en")},
         }
     )
-    assert [(one.source, one.humans[0]) for one in read(epubs)] == [
-        (one.source, one.humans[0]) for one in read(book)
-    ]
+    assert [(one.source, one.humans[0]) for one in read(epubs)] == [(one.source, one.humans[0]) for one in read(book)]

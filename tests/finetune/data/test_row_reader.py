@@ -20,11 +20,7 @@ FR_EN = DefaultLanguages("fr", "en")
 
 def book(**changes: Any) -> dict[str, Any]:
     translations = {"Morel": {"translator_paras": ["One.", "Two."], "sent_alignments": [[0], [1]]}}
-    return {
-        "source_paras": ["Un.", "Deux."],
-        "gt_paras": ["A.", "Both."],
-        "translator_data": translations,
-    } | changes
+    return {"source_paras": ["Un.", "Deux."], "gt_paras": ["A.", "Both."], "translator_data": translations} | changes
 
 
 def pickled(path: Path, content: Any) -> Path:
@@ -33,9 +29,7 @@ def pickled(path: Path, content: Any) -> Path:
 
 
 def test_par3s_pickle_gives_a_paragraph_for_each_place(tmp_path: Path) -> None:
-    first, second = read_par3(
-        pickled(tmp_path / "par3.pkl", {"moulin_fr": book()}), languages=DefaultLanguages()
-    )
+    first, second = read_par3(pickled(tmp_path / "par3.pkl", {"moulin_fr": book()}), languages=DefaultLanguages())
     assert (first.id, first.book, first.pair) == ("moulin_fr:0", "moulin_fr", "fr-en")
     assert (second.source, second.mt, second.humans) == ("Deux.", "Both.", (("Morel", "Two."),))
 
@@ -96,14 +90,8 @@ def test_broken_bytes_are_no_pickle(tmp_path: Path) -> None:
     [
         ({"source": "Un.", "mt": "A.", "human": "One."}, (("human", "One."),)),
         ({"source": "Un.", "mt": "A.", "post_edit": "One."}, (("human", "One."),)),
-        (
-            {"src": "Un.", "gt": "A.", "human": {"Morel": "One.", "Roy": "Won."}},
-            (("Morel", "One."), ("Roy", "Won.")),
-        ),
-        (
-            {"source": "Un.", "mt": "A.", "human": ["One.", "Won."]},
-            (("human 1", "One."), ("human 2", "Won.")),
-        ),
+        ({"src": "Un.", "gt": "A.", "human": {"Morel": "One.", "Roy": "Won."}}, (("Morel", "One."), ("Roy", "Won."))),
+        ({"source": "Un.", "mt": "A.", "human": ["One.", "Won."]}, (("human 1", "One."), ("human 2", "Won."))),
     ],
 )
 def test_each_way_to_name_the_fields_is_read(
@@ -177,15 +165,9 @@ def test_a_bad_line_is_told_by_its_number(tmp_path: Path, text: str, said: str) 
 
 @pytest.mark.parametrize(
     ("headings", "lacks"),
-    [
-        ("original\tmt\tpost_edit", "source"),
-        ("Texte\tGT\tHuman:Morel", "source"),
-        ("source\ttranslation\thuman", "mt"),
-    ],
+    [("original\tmt\tpost_edit", "source"), ("Texte\tGT\tHuman:Morel", "source"), ("source\ttranslation\thuman", "mt")],
 )
-def test_a_first_line_with_one_known_heading_is_no_paragraph(
-    tmp_path: Path, headings: str, lacks: str
-) -> None:
+def test_a_first_line_with_one_known_heading_is_no_paragraph(tmp_path: Path, headings: str, lacks: str) -> None:
     path = tmp_path / "tale.tsv"
     path.write_text(f"{headings}\nUn.\tA.\tOne.\n", encoding="utf-8")
     with pytest.raises(InputError, match=rf"Line 2 of tale\.tsv has no {lacks}\. It has: \w+, \w+"):
@@ -218,13 +200,9 @@ def test_two_paragraphs_of_one_id_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_book_in_the_wrong_language_is_refused(tmp_path: Path) -> None:
-    path = write_rows(
-        tmp_path / "tale.jsonl", (row(paragraph(n)) | {"mt": paragraph(n).source} for n in range(9))
-    )
+    path = write_rows(tmp_path / "tale.jsonl", (row(paragraph(n)) | {"mt": paragraph(n).source} for n in range(9)))
     inputs = BuildInputs(rows=(path,), languages=FR_EN)
-    with pytest.raises(
-        InputError, match="The MT of the book 'mill_fr' reads as French, and English was expected"
-    ):
+    with pytest.raises(InputError, match="The MT of the book 'mill_fr' reads as French, and English was expected"):
         read_inputs(inputs)
     assert len(read_inputs(inputs, check_languages=False)) == 9
 
@@ -232,7 +210,5 @@ def test_a_book_in_the_wrong_language_is_refused(tmp_path: Path) -> None:
 def test_an_empty_translation_is_refused(tmp_path: Path) -> None:
     humans = {"human": {"Morel": "One.", "Roy": ""}}
     path = write_rows(tmp_path / "tale.jsonl", (row(paragraph(n)) | humans for n in range(3)))
-    with pytest.raises(
-        InputError, match=r"human version \(Roy\) of the book 'mill_fr' is empty in all its 3"
-    ):
+    with pytest.raises(InputError, match=r"human version \(Roy\) of the book 'mill_fr' is empty in all its 3"):
         read_inputs(BuildInputs(rows=(path,), languages=FR_EN))

@@ -24,9 +24,7 @@ def test_books_of_many_sizes_come_near_the_shares(seed: int) -> None:
         assert held[side] / held.total() == pytest.approx(share, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    ("books", "sides"), [(1, ["train"]), (2, ["dev", "train"]), (3, ["dev", "test", "train"])]
-)
+@pytest.mark.parametrize(("books", "sides"), [(1, ["train"]), (2, ["dev", "train"]), (3, ["dev", "test", "train"])])
 def test_few_books_fill_train_then_dev_then_test(books: int, sides: list[str]) -> None:
     for seed in range(8):
         counts = {f"book{number}": 100 * (number + 1) for number in range(books)}

@@ -77,7 +77,5 @@ def test_what_loops_already_is_no_text_to_learn_and_too_few_are_told() -> None:
     looped = "He bows to the king , to the king , to the king , to the king ."
     made, remarks = _made([example(at, looped) for at in range(10)], 0.5)
     assert made == []
-    assert remarks == [
-        "10 stutters were wanted (a share of 0.5), and 0 could be made: they are 0% of the 10 examples."
-    ]
+    assert remarks == ["10 stutters were wanted (a share of 0.5), and 0 could be made: they are 0% of the 10 examples."]
     assert _made([example(at) for at in range(10)], 0.5)[1] == []

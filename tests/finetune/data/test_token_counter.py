@@ -7,11 +7,7 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from finetune.data.token_counter import (
-    EstimatedTokenCounter,
-    TokenizerTokenCounter,
-    prompt_and_completion,
-)
+from finetune.data.token_counter import EstimatedTokenCounter, TokenizerTokenCounter, prompt_and_completion
 from finetune.training.encoding import encode_example
 from tests.finetune.data.sample_text import paragraph
 

@@ -24,9 +24,7 @@ LENGTH = 16
 NEAR = 0.05
 
 
-def regrets(
-    base: Path, adapter: Path | None, prompts: Sequence[list[int]], served: Sequence[list[int]]
-) -> list[float]:
+def regrets(base: Path, adapter: Path | None, prompts: Sequence[list[int]], served: Sequence[list[int]]) -> list[float]:
     """Largest logit difference, by prompt, between the best token of transformers and peft and the served token.
 
     It is nearly zero for greedy answers of the same model. llama.cpp has a cache in half precision, so it may choose

@@ -44,9 +44,7 @@ async def served_regrets(
     """
     write_gguf_lora(adapter, find_base(str(base)), adapter / GGUF_FILE, precision=precision)
     tuned = read_gguf_adapter("tuned", adapter, base=model)
-    async with embedded_engine(
-        model, name="base", concurrency=1, window=512, threads=1, adapters=[tuned]
-    ) as engine:
+    async with embedded_engine(model, name="base", concurrency=1, window=512, threads=1, adapters=[tuned]) as engine:
         served = await by_llama(engine, "tuned", prompts)
         untuned = await by_llama(engine, "base", prompts)
     assert max(regrets(base, None, prompts, untuned)) < NEAR  # both have the same base

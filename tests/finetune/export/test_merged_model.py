@@ -34,9 +34,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("options", [{}, {"use_dora": True}], ids=["plain", "dora"])
-def test_its_logits_are_those_of_base_and_adapter(
-    options: dict[str, Any], base: Path, tmp_path: Path
-) -> None:
+def test_its_logits_are_those_of_base_and_adapter(options: dict[str, Any], base: Path, tmp_path: Path) -> None:
     adapter = make_adapter(tmp_path / "adapter", base, **options)
     merged = write_merged(adapter, str(base), tmp_path / "out" / "merged")
     model: Any = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
@@ -46,10 +44,7 @@ def test_its_logits_are_those_of_base_and_adapter(
         torch.testing.assert_close(model(tokens).logits, tuned(tokens).logits, atol=2e-3, rtol=1e-4)
     assert AutoTokenizer.from_pretrained(merged)("th").input_ids
     assert read_card(merged) == read_card(adapter)
-    assert (
-        "It has to be queried in the format sep, as text and never as a chat"
-        in (merged / "README.md").read_text()
-    )
+    assert "It has to be queried in the format sep, as text and never as a chat" in (merged / "README.md").read_text()
     assert [path.name for path in merged.parent.iterdir()] == ["merged"]
 
 
@@ -78,8 +73,7 @@ def tie(adapter: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "sentence"),
-    [(spoil_weights, "can't be merged into its base"), (tie, "share one matrix in this model")],
+    ("spoil", "sentence"), [(spoil_weights, "can't be merged into its base"), (tie, "share one matrix in this model")]
 )
 def test_an_adapter_that_can_not_be_merged_is_a_clear_error(
     spoil: Callable[[Path], None], sentence: str, base: Path, tmp_path: Path

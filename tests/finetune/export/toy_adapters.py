@@ -29,12 +29,7 @@ from finetune.progress_bars import hide_progress_bars
 from prompts import prompt_format
 
 SEED = 3
-CONFIGS: dict[str, Any] = {
-    "llama": LlamaConfig,
-    "mistral": MistralConfig,
-    "qwen2": Qwen2Config,
-    "qwen3": Qwen3Config,
-}
+CONFIGS: dict[str, Any] = {"llama": LlamaConfig, "mistral": MistralConfig, "qwen2": Qwen2Config, "qwen3": Qwen3Config}
 # All bytes and some pairs are tokens; the pair of digits is never used, since digits are split.
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 MERGES = (("Ġ", "Ġ"), ("Ċ", "Ċ"), ("t", "h"), ("1", "2"))
@@ -80,9 +75,7 @@ def make_tokenizer() -> Any:
     tokenizer.decoder = FromBytes()
     tokenizer.add_special_tokens([AddedToken(word, special=True) for word in SPECIAL])
     wrapped: Any = PreTrainedTokenizerFast
-    return wrapped(
-        tokenizer_object=tokenizer, bos_token=SPECIAL[1], eos_token=SPECIAL[2], pad_token=SPECIAL[2]
-    )
+    return wrapped(tokenizer_object=tokenizer, bos_token=SPECIAL[1], eos_token=SPECIAL[2], pad_token=SPECIAL[2])
 
 
 def make_gguf(directory: Path, path: Path) -> Path:
@@ -161,9 +154,7 @@ def make_adapter(
                 _draw(module, strength)
     tuned.save_pretrained(folder, save_embedding_layers=False)
     card_base = card_base or AdapterCardBase(model="tiny", fingerprint=read_base(str(base)).fingerprint)
-    write_card(
-        folder, AdapterCard(base=card_base, prompt=prompt_format(form).fingerprint, languages=("fr-en",))
-    )
+    write_card(folder, AdapterCard(base=card_base, prompt=prompt_format(form).fingerprint, languages=("fr-en",)))
     return folder
 
 

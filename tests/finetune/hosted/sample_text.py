@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from finetune.data.example import Example
 
-_PLACES = (
-    "mill",
-    "forge",
-    "chapel",
-    "bakery",
-    "school",
-    "inn",
-    "well",
-    "bridge",
-    "orchard",
-    "stable",
-    "tower",
-    "barn",
-)
+_PLACES = ("mill", "forge", "chapel", "bakery", "school", "inn", "well", "bridge", "orchard", "stable", "tower", "barn")
 _FRENCH = ("le moulin", "la forge", "la chapelle", "le fournil", "l’école", "l’auberge", "le puits", "le pont",
            "le verger", "l’écurie", "la tour", "la grange")  # fmt: skip
 

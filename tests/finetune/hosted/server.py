@@ -80,11 +80,7 @@ SUCCESS = (
     Stage(
         "succeeded",
         (step(3, 3), said("The job has successfully completed")),
-        (
-            ("fine_tuned_model", "ft:tiny:ours:ape:1"),
-            ("trained_tokens", 1234),
-            ("result_files", ["file-results"]),
-        ),
+        (("fine_tuned_model", "ft:tiny:ours:ape:1"), ("trained_tokens", 1234), ("result_files", ["file-results"])),
     ),
 )
 
@@ -136,9 +132,7 @@ class Hosting:
         return self.jobs[new]
 
     async def list_jobs(self, request: Request) -> Json:
-        wanted = {
-            name[9:-1]: value for name, value in request.query_params.items() if name.startswith("metadata[")
-        }
+        wanted = {name[9:-1]: value for name, value in request.query_params.items() if name.startswith("metadata[")}
         jobs = list(self.jobs.values())[::-1]
         if self.filters:
             jobs = [job for job in jobs if wanted.items() <= job["metadata"].items()]

@@ -64,9 +64,7 @@ async def test_the_turns_are_those_that_serving_sends(scripted: ScriptedServer) 
     )
     async with OpenAIEngine(scripted.url, api_key="none") as engine:
         await post_edit(segment, engine)
-    asked = [
-        {key: turn[key] for key in ("role", "content")} for turn in make_chat_example(example).row["messages"]
-    ]
+    asked = [{key: turn[key] for key in ("role", "content")} for turn in make_chat_example(example).row["messages"]]
     assert asked[:-1] == scripted.requests[0]["messages"]
 
 
@@ -77,8 +75,4 @@ def test_the_worked_example_is_shown_and_not_trained_on() -> None:
 
 def test_a_language_without_a_worked_example_has_one_answer() -> None:
     german = replace(examples(1)[0], target_language="de")
-    assert [turn["role"] for turn in make_chat_example(german).row["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-    ]
+    assert [turn["role"] for turn in make_chat_example(german).row["messages"]] == ["system", "user", "assistant"]

@@ -8,42 +8,15 @@ from pathlib import Path
 import pytest
 
 from ape.engines.retry import RetryPolicy
-from ape.errors import (
-    Conflict,
-    EngineError,
-    EngineRefused,
-    EngineUnavailable,
-    InputError,
-    KeyRefused,
-    UnknownJob,
-)
+from ape.errors import Conflict, EngineError, EngineRefused, EngineUnavailable, InputError, KeyRefused, UnknownJob
 from ape.passage.events import RetryEvent, ignore_event
 from finetune.hosted.card import CARD, fetch_results, make_card, raise_for_failed_job, write_hosted_card
 from finetune.hosted.job import HostedJobEvent, find_earlier_job, follow_job, start_job
-from finetune.hosted.job_record import (
-    RECORD_FILE,
-    HostedJobOrder,
-    HostedJobRecord,
-    HostedJobState,
-    open_job_record,
-)
+from finetune.hosted.job_record import RECORD_FILE, HostedJobOrder, HostedJobRecord, HostedJobState, open_job_record
 from finetune.hosted.provider import TICKET_KEY, HostedProvider
-from tests.finetune.hosted.server import (
-    KEY,
-    RESULTS,
-    SUCCESS,
-    Cut,
-    Fail,
-    Hosting,
-    Nonsense,
-    Stage,
-    said,
-    step,
-)
+from tests.finetune.hosted.server import KEY, RESULTS, SUCCESS, Cut, Fail, Hosting, Nonsense, Stage, said, step
 
-ORDER = HostedJobOrder(
-    base="tiny", training="a" * 64, validation="b" * 64, prompt="chat@0123456789ab", data="data@1"
-)
+ORDER = HostedJobOrder(base="tiny", training="a" * 64, validation="b" * 64, prompt="chat@0123456789ab", data="data@1")
 QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.01)
 
 
@@ -114,11 +87,7 @@ async def test_an_order_whose_answer_was_lost_is_not_made_twice(
 
 @pytest.mark.parametrize("filters", [True, False])
 async def test_a_job_that_we_died_over_is_found_by_its_ticket(
-    provider_server: Hosting,
-    provider: HostedProvider,
-    record: HostedJobRecord,
-    paths: dict[str, Path],
-    filters: bool,
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path], filters: bool
 ) -> None:
     provider_server.filters, provider_server.page = filters, 2
     first = await start_job(provider, record, ORDER, paths=paths)
@@ -156,9 +125,7 @@ async def test_another_order_is_refused_where_a_job_is_under_way(
 ) -> None:
     job = await start_job(provider, record, ORDER, paths=paths)
     other = ORDER.model_copy(update={"epochs": 3, "training": "c" * 64})
-    with pytest.raises(
-        Conflict, match=rf"{job.id} .* with other training examples, epochs\. .*start another job"
-    ):
+    with pytest.raises(Conflict, match=rf"{job.id} .* with other training examples, epochs\. .*start another job"):
         await find_earlier_job(provider, record, other)
 
 
@@ -173,9 +140,7 @@ async def test_a_job_in_vain_bars_no_other_order(
     assert (same.id, same.status) == (job.id, "failed")
 
 
-async def test_a_job_that_nobody_knows_any_more_is_told(
-    provider: HostedProvider, record: HostedJobRecord
-) -> None:
+async def test_a_job_that_nobody_knows_any_more_is_told(provider: HostedProvider, record: HostedJobRecord) -> None:
     record.record_order(ORDER)
     record.update(job="ftjob-gone")
     with pytest.raises(UnknownJob, match=r"knows no job ftjob-gone.*Start another job"):
@@ -215,9 +180,7 @@ async def test_following_goes_on_after_a_broken_connection(
     assert [news.message for news in heard].count("Fine-tuning job started") == 1
 
 
-async def test_a_server_that_stays_away_is_given_up(
-    provider_server: Hosting, provider: HostedProvider
-) -> None:
+async def test_a_server_that_stays_away_is_given_up(provider_server: Hosting, provider: HostedProvider) -> None:
     provider_server.faults["job"] = [Cut()] * 5
     with pytest.raises(EngineUnavailable, match="can't be reached or broke off"):
         await follow_job(provider, "ftjob-1", every_seconds=0.001, watch=lambda news: None)
@@ -233,11 +196,7 @@ async def test_nonsense_is_a_sentence(provider_server: Hosting, provider: Hosted
 
 @pytest.mark.parametrize("status", [400, 404, 409, 422])
 async def test_a_refusal_is_not_asked_again(
-    provider_server: Hosting,
-    provider: HostedProvider,
-    record: HostedJobRecord,
-    paths: dict[str, Path],
-    status: int,
+    provider_server: Hosting, provider: HostedProvider, record: HostedJobRecord, paths: dict[str, Path], status: int
 ) -> None:
     provider_server.faults["create"] = [Fail(status, "no such base")]
     with pytest.raises(EngineRefused, match=f"{status}: no such base"):
@@ -253,9 +212,7 @@ async def test_an_empty_purse_is_not_asked_again(provider_server: Hosting, provi
 
 
 async def test_a_wrong_key_is_told_but_not_repeated(provider_server: Hosting) -> None:
-    async with HostedProvider(
-        provider_server.url, key="sk-wrong-99", listen=ignore_event, retry=QUICK
-    ) as provider:
+    async with HostedProvider(provider_server.url, key="sk-wrong-99", listen=ignore_event, retry=QUICK) as provider:
         with pytest.raises(KeyRefused) as caught:
             await provider.job("ftjob-1")
     assert "sk-wrong-99" not in str(caught.value)
@@ -321,27 +278,18 @@ def test_one_command_at_a_time(tmp_path: Path) -> None:
 def test_a_directory_belongs_to_one_provider(tmp_path: Path) -> None:
     with open_job_record(tmp_path, url="http://here") as record:
         record.record_order(ORDER)
-    with (
-        pytest.raises(Conflict, match="belongs to http://here"),
-        open_job_record(tmp_path, url="http://there"),
-    ):
+    with pytest.raises(Conflict, match="belongs to http://here"), open_job_record(tmp_path, url="http://there"):
         pass
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"version": 2, "url": "x"}', '{"url": 1}'])
 def test_a_spoilt_state_is_not_taken_for_none(tmp_path: Path, content: str) -> None:
     (tmp_path / RECORD_FILE).write_text(content, encoding="utf-8")
-    with (
-        pytest.raises(InputError, match="so a job may be running"),
-        open_job_record(tmp_path, url="http://here"),
-    ):
+    with pytest.raises(InputError, match="so a job may be running"), open_job_record(tmp_path, url="http://here"):
         pass
 
 
 def test_a_file_in_the_place_of_the_directory_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("", encoding="utf-8")
-    with (
-        pytest.raises(InputError, match="can't be used"),
-        open_job_record(tmp_path / "out", url="http://here"),
-    ):
+    with pytest.raises(InputError, match="can't be used"), open_job_record(tmp_path / "out", url="http://here"):
         pass

@@ -54,17 +54,7 @@ def test_from_the_corpus_to_a_passage_post_edited_by_the_adapter(
     example, text = filtered_passage(adapter, tmp_path / "out" / "rows" / "et-en.test.jsonl")
     (tmp_path / "src.txt").write_text(example.source, encoding="utf-8")
     (tmp_path / "mt.txt").write_text(example.mt, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "ape.cli.main",
-        "edit",
-        "--json",
-        "--max-attempts",
-        "1",
-        "--model",
-        "mine",
-    ]
+    command = [sys.executable, "-m", "ape.cli.main", "edit", "--json", "--max-attempts", "1", "--model", "mine"]
     command += ["--adapter", f"mine={adapter}", "--source-language", "et", "--target-language", "en"]
     command += ["--source", str(tmp_path / "src.txt"), "--mt", str(tmp_path / "mt.txt")]
     answered = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -16,9 +16,7 @@ from finetune.data.example import Example
 from finetune.scoring.drafts import draft_examples, load_drafts
 from tests.scripted import Fail, Raw, ScriptedServer
 
-EXAMPLES = [
-    Example(f"{at}", "b", f"Chat {at}.", f"The cat {at}.", f"A cat {at}.", "fr", "en") for at in range(6)
-]
+EXAMPLES = [Example(f"{at}", "b", f"Chat {at}.", f"The cat {at}.", f"A cat {at}.", "fr", "en") for at in range(6)]
 
 
 @pytest.fixture
@@ -27,9 +25,7 @@ async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
         yield opened
 
 
-async def test_each_example_is_asked_for_once(
-    engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path
-) -> None:
+async def test_each_example_is_asked_for_once(engine: OpenAIEngine, scripted: ScriptedServer, tmp_path: Path) -> None:
     path = tmp_path / "drafts.jsonl"
     first = await draft_examples(engine, "default", EXAMPLES[:4], path, key="a", concurrency=2)
     again = await draft_examples(engine, "default", EXAMPLES, path, key="a", concurrency=2)
@@ -63,13 +59,9 @@ async def test_a_row_that_was_changed_is_asked_for_again(
     assert made.draft(changed[0]).text == "The dog 0."
 
 
-async def test_drafts_that_were_kept_are_those_that_were_sent(
-    tmp_path: Path, scripted: ScriptedServer
-) -> None:
+async def test_drafts_that_were_kept_are_those_that_were_sent(tmp_path: Path, scripted: ScriptedServer) -> None:
     logprobs = {
-        "content": [
-            {"token": "A cat", "logprob": -0.0004, "top_logprobs": [{"token": "The", "logprob": -7.7}]}
-        ]
+        "content": [{"token": "A cat", "logprob": -0.0004, "top_logprobs": [{"token": "The", "logprob": -7.7}]}]
     }
     choice = {"index": 0, "delta": {"content": "A cat"}, "logprobs": logprobs, "finish_reason": "stop"}
     event = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
@@ -86,18 +78,14 @@ async def test_a_row_that_does_not_fit_the_window_has_no_draft_and_stops_nothing
 ) -> None:
     echo = scripted.script
     long = '{"error": {"message": "too long for the context", "type": "exceed_context_size_error"}}'
-    scripted.script = lambda request, count: (
-        Fail(400, body=long) if "cat 1" in str(request) else echo(request, count)
-    )
+    scripted.script = lambda request, count: Fail(400, body=long) if "cat 1" in str(request) else echo(request, count)
     made = await draft_examples(engine, "default", EXAMPLES[:3], tmp_path / "d", key="a", concurrency=1)
     assert [made.draft(one).text for one in EXAMPLES[:3]] == ["The cat 0.", "", "The cat 2."]
 
 
 async def test_a_place_that_is_not_there_is_a_sentence(engine: OpenAIEngine, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"can't be written to .*nowhere"):
-        await draft_examples(
-            engine, "default", EXAMPLES[:1], tmp_path / "nowhere" / "d", key="a", concurrency=1
-        )
+        await draft_examples(engine, "default", EXAMPLES[:1], tmp_path / "nowhere" / "d", key="a", concurrency=1)
 
 
 async def test_drafts_of_other_weights_are_not_taken(
@@ -109,9 +97,7 @@ async def test_drafts_of_other_weights_are_not_taken(
     assert len(scripted.requests) == 4
 
 
-async def test_drafts_are_read_without_an_engine_if_they_are_all_there(
-    engine: OpenAIEngine, tmp_path: Path
-) -> None:
+async def test_drafts_are_read_without_an_engine_if_they_are_all_there(engine: OpenAIEngine, tmp_path: Path) -> None:
     path = tmp_path / "drafts.jsonl"
     made = await draft_examples(engine, "default", EXAMPLES[:4], path, key="a", concurrency=1)
     assert load_drafts(made.model, EXAMPLES[:4], path, key="a") == made

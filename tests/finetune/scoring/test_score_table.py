@@ -12,8 +12,7 @@ from finetune.scoring.score_table import BASELINE_NAME, ScoreTable, SystemRow, s
 MT = "the old man walk slowly to the harbour every morning with his dog"
 HUMAN = "the old man walks slowly to the harbour every morning with his dog"
 EXAMPLES = [
-    Example(f"{at}", "b", "s", f"{MT} {at}", f"{HUMAN} {at}", "et" if at % 2 else "ro", "en")
-    for at in range(40)
+    Example(f"{at}", "b", "s", f"{MT} {at}", f"{HUMAN} {at}", "et" if at % 2 else "ro", "en") for at in range(40)
 ]
 
 
@@ -62,9 +61,7 @@ def test_a_system_on_some_of_the_passages_is_compared_with_doing_nothing_on_just
     mixed = [one if at < 20 else replace(one, mt=one.human) for at, one in enumerate(EXAMPLES)]
     few = mixed[:20]
     whole = score_systems(mixed, {"tuned": [one.mt for one in mixed]}, samples=100)
-    results = whole.joined_with(
-        score_systems(few, {"untuned": [one.mt for one in few]}, of=mixed, samples=100)
-    )
+    results = whole.joined_with(score_systems(few, {"untuned": [one.mt for one in few]}, of=mixed, samples=100))
     of_all = [one for one in results.rows if one.pair == "all"]
     assert [(one.system, one.passages, one.of) for one in of_all] == [
         (BASELINE_NAME, 40, 40),
@@ -72,9 +69,7 @@ def test_a_system_on_some_of_the_passages_is_compared_with_doing_nothing_on_just
         (BASELINE_NAME, 20, 40),
         ("untuned", 20, 40),
     ]
-    assert of_all[0].cells[0].score == pytest.approx(
-        100 / 28
-    )  # by hand: 1 of 14 words, in every second passage
+    assert of_all[0].cells[0].score == pytest.approx(100 / 28)  # by hand: 1 of 14 words, in every second passage
     assert of_all[2].cells[0].score == of_all[3].cells[0].score == pytest.approx(100 / 14)
     assert [(cell.difference, cell.p_value) for cell in of_all[3].cells] == [(0.0, 1.0)] * 3
     assert [one.pair for one in results.rows] == ["ro-en"] * 4 + ["et-en"] * 4 + ["all"] * 4

@@ -17,9 +17,7 @@ def test_without_a_file_it_is_as_par3_did_it() -> None:
 
 def test_a_file_says_what_is_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "train.toml"
-    path.write_text(
-        'batch = 16\nprompt_weight = 0\n[lora]\nrank = 8\nmodules = ["q_proj"]\n[fsdp]\nversion = 2\n'
-    )
+    path.write_text('batch = 16\nprompt_weight = 0\n[lora]\nrank = 8\nmodules = ["q_proj"]\n[fsdp]\nversion = 2\n')
     config = read_train_config(path)
     assert (config.batch, config.micro_batch, config.prompt_weight) == (16, 4, 0.0)
     assert (config.lora.rank, config.lora.modules) == (8, ("q_proj",))

@@ -9,12 +9,7 @@ import pytest
 import torch
 
 from finetune.data.example import Example
-from finetune.training.dev_evaluation import (
-    GreedyAnswer,
-    generate_greedy,
-    max_answer_tokens,
-    measure_ter_gain,
-)
+from finetune.training.dev_evaluation import GreedyAnswer, generate_greedy, max_answer_tokens, measure_ter_gain
 from finetune.training.encoding import prompt_tokens
 from prompts import SEP
 from tests.finetune.toy_model import EXAMPLES, make_model
@@ -47,9 +42,7 @@ class Saying:
 
 
 def saying(tokenizer: Any, texts: dict[Example, str], **how: Any) -> Saying:
-    return Saying(
-        tokenizer, {tuple(prompt_tokens(tokenizer, one)): text for one, text in texts.items()}, **how
-    )
+    return Saying(tokenizer, {tuple(prompt_tokens(tokenizer, one)): text for one, text in texts.items()}, **how)
 
 
 def test_answers_come_in_the_order_of_the_examples(tokenizer: Any) -> None:

@@ -10,14 +10,7 @@ import pytest
 from ape.errors import InputError
 from ape.passage.segment import Draft, TokenLogprobs
 from finetune.data.example import Example
-from finetune.training.edit_filter import (
-    FOLDS,
-    DraftedExample,
-    _edits,
-    _folds,
-    fit_edit_filter,
-    word_edit_distance,
-)
+from finetune.training.edit_filter import FOLDS, DraftedExample, _edits, _folds, fit_edit_filter, word_edit_distance
 
 WORDS = "stone river lantern winter garden letter window harbour candle bridge".split()
 
@@ -30,9 +23,7 @@ def drafted(number: int, random: Random, *, good: float, books: int = 1) -> Draf
     corrects = random.random() < good
     made = [*words] if corrects else ["Xen", *words[1:-1], "Zud"]
     chances = [
-        TokenLogprobs(
-            (" " if at else "") + word, (-0.05 if corrects else -2.5) if word not in mt.split() else -0.01
-        )
+        TokenLogprobs((" " if at else "") + word, (-0.05 if corrects else -2.5) if word not in mt.split() else -0.01)
         for at, word in enumerate(made)
     ]
     pair = "et" if number % 2 else "ro"
@@ -122,9 +113,7 @@ def test_all_edits_in_one_passage_are_held_out_from_nothing_and_none_is_let_thro
 
 
 def test_the_same_drafts_make_the_same_filter() -> None:
-    assert (
-        fit_edit_filter(drafts(80, good=0.5)).edit_filter == fit_edit_filter(drafts(80, good=0.5)).edit_filter
-    )
+    assert fit_edit_filter(drafts(80, good=0.5)).edit_filter == fit_edit_filter(drafts(80, good=0.5)).edit_filter
 
 
 def test_too_few_edits_are_refused() -> None:
@@ -157,10 +146,7 @@ def looping(number: int) -> DraftedExample:
 
 def test_loops_are_cut_whatever_the_filter_learns_and_teach_it_nothing() -> None:
     plain = drafts(200, good=0.5)
-    alone, with_loops = (
-        fit_edit_filter(plain),
-        fit_edit_filter([*plain, *(looping(number) for number in range(3))]),
-    )
+    alone, with_loops = (fit_edit_filter(plain), fit_edit_filter([*plain, *(looping(number) for number in range(3))]))
     assert not alone.edit_filter.cuts_loops
     assert with_loops.edit_filter == alone.edit_filter.model_copy(
         update={"cuts_loops": True}
@@ -174,8 +160,6 @@ def test_loops_are_cut_whatever_the_filter_learns_and_teach_it_nothing() -> None
 
 def test_a_fold_with_nothing_but_loops_outside_of_it_is_no_error() -> None:
     # One book has all the other edits, another has loops alone: holding out the first leaves nothing to learn from.
-    plain = [
-        replace(one, example=replace(one.example, source_language="et")) for one in drafts(120, good=0.5)
-    ]
+    plain = [replace(one, example=replace(one.example, source_language="et")) for one in drafts(120, good=0.5)]
     found = fit_edit_filter([*plain, *(looping(number) for number in range(3))])
     assert found.words_gained["et-en"] >= 3 * 9

@@ -25,9 +25,7 @@ def test_an_example_reads_as_it_is_served_and_answered(tokenizer: Any) -> None:
     for example in EXAMPLES:
         one = encode_example(tokenizer, example)
         assert tokenizer.decode(one.tokens[: one.prompt_length]) == SEP.render(example.question).text
-        assert tokenizer.decode(one.tokens[one.prompt_length : -1]) == SEP.completion(
-            example.question, example.human
-        )
+        assert tokenizer.decode(one.tokens[one.prompt_length : -1]) == SEP.completion(example.question, example.human)
         assert one.tokens[-1] == tokenizer.eos_token_id
 
 

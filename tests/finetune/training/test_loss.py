@@ -58,9 +58,7 @@ def test_half_precision_costs_no_more_than_its_rounding() -> None:
 @pytest.mark.parametrize("changes", [{}, {"tie_word_embeddings": True}])
 def test_a_model_that_was_told_to_weigh_gives_the_plain_loss(tokenizer: Any, changes: dict[str, Any]) -> None:
     model = make_model(tokenizer, **changes)
-    batch = BatchCollator(tokenizer.eos_token_id, 0.1)(
-        [encode_example(tokenizer, one) for one in EXAMPLES[::6]]
-    )
+    batch = BatchCollator(tokenizer.eos_token_id, 0.1)([encode_example(tokenizer, one) for one in EXAMPLES[::6]])
     logits = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
     expected = plain_loss(logits, batch["labels"], batch["loss_weights"])
     use_weighted_loss(model, chunk=11)
@@ -74,9 +72,7 @@ def test_a_model_that_bends_its_logits_is_not_led_around_them(tokenizer: Any) ->
     logits: list[torch.Tensor] = []
     model.lm_head.register_forward_hook(lambda *call: logits.append(call[-1]))
     use_weighted_loss(model)
-    torch.testing.assert_close(
-        model(**batch).loss, plain_loss(logits[0], batch["labels"], batch["loss_weights"])
-    )
+    torch.testing.assert_close(model(**batch).loss, plain_loss(logits[0], batch["labels"], batch["loss_weights"]))
 
 
 def test_without_weights_the_model_answers_as_before(tokenizer: Any) -> None:

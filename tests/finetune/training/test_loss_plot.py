@@ -9,10 +9,7 @@ import pytest
 from finetune.training.loss_plot import plot_losses
 
 HISTORY = [{"step": step, "loss": 3 - step / 10} for step in range(1, 9)]
-LOOKS = [
-    {"step": 4, "eval_loss": 2.7, "eval_ter_gain": -1.0},
-    {"step": 8, "eval_loss": 2.2, "eval_ter_gain": 0.5},
-]
+LOOKS = [{"step": 4, "eval_loss": 2.7, "eval_ter_gain": -1.0}, {"step": 8, "eval_loss": 2.2, "eval_ter_gain": 0.5}]
 
 
 @pytest.mark.parametrize("history", [HISTORY, HISTORY + LOOKS, []])

@@ -22,9 +22,7 @@ from finetune.training.run_directory import (
 SETTINGS = {"base": "b", "config": {"batch": 8, "lora": {"rank": 4}}}
 
 
-def checkpoint(
-    run: TrainingRun, step: int, *, whole: bool = True, end: bool = False, best: int | None = None
-) -> Path:
+def checkpoint(run: TrainingRun, step: int, *, whole: bool = True, end: bool = False, best: int | None = None) -> Path:
     place = run.checkpoints / f"checkpoint-{step}"
     place.mkdir(parents=True)
     (place / "weights").write_bytes(bytes([step]))
@@ -85,13 +83,9 @@ def test_a_checkpoint_is_as_good_as_the_best_that_it_names(tmp_path: Path) -> No
     assert damaged == [(last, "checkpoint-2/weights"), (best, "weights")]
 
 
-def test_what_is_marked_is_on_the_disk_before_its_mark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_marked_is_on_the_disk_before_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
-    monkeypatch.setattr(
-        os, "fsync", lambda opened: synced.append(Path(f"/proc/self/fd/{opened}").readlink().name)
-    )
+    monkeypatch.setattr(os, "fsync", lambda opened: synced.append(Path(f"/proc/self/fd/{opened}").readlink().name))
     checkpoint(open_training_run(tmp_path, SETTINGS), 5)
     assert synced[2].startswith(".ape-")  # the mark, before it is renamed to its name
     assert [*synced[:2], *synced[3:]] == ["trainer_state.json", "weights", "checkpoint-5", "checkpoints"]
@@ -112,11 +106,7 @@ def test_other_settings_are_taken_as_long_as_nothing_was_learned(tmp_path: Path)
 
 def test_two_do_not_train_in_one_directory(tmp_path: Path) -> None:
     run = open_training_run(tmp_path, SETTINGS)
-    with (
-        run.locked_directory(),
-        pytest.raises(InputError, match="Another process is training"),
-        run.locked_directory(),
-    ):
+    with run.locked_directory(), pytest.raises(InputError, match="Another process is training"), run.locked_directory():
         pass
     with run.locked_directory():
         pass
@@ -161,10 +151,7 @@ def test_a_full_disk_is_one_sentence_whichever_library_found_it(error: Exception
     with pytest.raises(InputError, match=said), explain_write_errors("The checkpoint", run):
         raise error
     checkpoint(run, 5)
-    with (
-        pytest.raises(InputError, match="it resumes from the checkpoint of step 5"),
-        explain_write_errors("It", run),
-    ):
+    with pytest.raises(InputError, match="it resumes from the checkpoint of step 5"), explain_write_errors("It", run):
         raise error
 
 

@@ -87,9 +87,7 @@ def test_training_lowers_the_loss(undisturbed: TrainingResult) -> None:
 def test_the_same_seed_gives_the_same_adapter(fit: Fit, undisturbed: TrainingResult, tmp_path: Path) -> None:
     again = fit(tmp_path / "again").directory
     assert adapter(again) == adapter(undisturbed.directory)
-    assert (again / "adapter_config.json").read_bytes() == (
-        undisturbed.directory / "adapter_config.json"
-    ).read_bytes()
+    assert (again / "adapter_config.json").read_bytes() == (undisturbed.directory / "adapter_config.json").read_bytes()
 
 
 @pytest.mark.parametrize("micro_batch", [8, 2])
@@ -156,12 +154,7 @@ def test_two_processes_train_the_adapter_of_one_and_only_one_prints(
     monkeypatch.setattr(sys, "argv", typed)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = {
-        "WORLD_SIZE": "2",
-        "LOCAL_WORLD_SIZE": "2",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-    }
+    environment = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     environment["OMP_NUM_THREADS"] = "1"  # as torchrun does; accelerate warns without it
     pids = []
     for rank in ("0", "1"):
@@ -192,9 +185,7 @@ def test_a_killed_training_resumes_to_the_same_adapter(fit: Fit, tmp_path: Path)
     whole = fit(tmp_path / "whole", config)
     assert adapter(resumed.directory) == adapter(whole.directory)
     assert resumed.steps == whole.steps == 6
-    assert (
-        best(resumed.directory)["step"] > resumed.resumed_from
-    )  # otherwise the checkpoint itself would be saved
+    assert best(resumed.directory)["step"] > resumed.resumed_from  # otherwise the checkpoint itself would be saved
 
 
 @pytest.mark.parametrize("step", [1, 3])
@@ -243,9 +234,7 @@ def test_it_stops_by_dev_scores_and_saves_the_best_checkpoint(
     from finetune.training.dev_evaluation import TerGain
 
     after = iter((50.0, 40.0, 45.0, 60.0, 10.0))
-    monkeypatch.setattr(
-        "finetune.training.trainer.measure_ter_gain", lambda *_: TerGain(30.0, next(after), 1.0)
-    )
+    monkeypatch.setattr("finetune.training.trainer.measure_ter_gain", lambda *_: TerGain(30.0, next(after), 1.0))
     saved: dict[int, bytes] = {}
 
     def listen(event: TrainingEvent) -> None:
@@ -337,9 +326,7 @@ def test_a_full_disk_leaves_the_previous_checkpoint_intact(
             resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, before[1]))
 
     try:
-        with pytest.raises(
-            InputError, match=r"The checkpoint of step 4 could not be written: .*Free some space"
-        ):
+        with pytest.raises(InputError, match=r"The checkpoint of step 4 could not be written: .*Free some space"):
             fit(tmp_path / "out", listen=listen)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -352,9 +339,7 @@ def test_a_full_disk_leaves_the_previous_checkpoint_intact(
 @pytest.mark.parametrize(
     ("step", "said"), [(1, "There is no checkpoint yet"), (3, "it resumes from the checkpoint of step 2")]
 )
-def test_a_full_disk_between_checkpoints_is_a_clear_error(
-    fit: Fit, tmp_path: Path, step: int, said: str
-) -> None:
+def test_a_full_disk_between_checkpoints_is_a_clear_error(fit: Fit, tmp_path: Path, step: int, said: str) -> None:
     """The log fails first, in its own thread; a warning from there would fail the test."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
@@ -369,9 +354,7 @@ def test_a_full_disk_between_checkpoints_is_a_clear_error(
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_base_without_an_end_token_is_refused(
-    base: Path, data: Path, tmp_path: Path, tokenizer: Any
-) -> None:
+def test_a_base_without_an_end_token_is_refused(base: Path, data: Path, tmp_path: Path, tokenizer: Any) -> None:
     import json
 
     make_model(tokenizer).save_pretrained(tmp_path / "base")
@@ -388,22 +371,16 @@ def test_an_example_that_the_base_can_not_read_is_refused(base: Path, tmp_path: 
     """The tiny base reads 512 tokens, and the training would accept 2,048."""
     long = replace(EXAMPLES[0], id="long", source=EXAMPLES[0].source * 200)
     write_dataset(tmp_path / "data", {"train": [*EXAMPLES, long]}, {})
-    with pytest.raises(
-        InputError, match=r"'long' is .* and the context of the base is 512\. .*at most 512 tokens"
-    ):
+    with pytest.raises(InputError, match=r"'long' is .* and the context of the base is 512\. .*at most 512 tokens"):
         train_adapter(str(base), tmp_path / "data", tmp_path / "out", config=configured(max_steps=1))
     write_dataset(tmp_path / "dev", {"train": EXAMPLES, "dev": [long]}, {})
     events: list[TrainingEvent] = []
     out, config = tmp_path / "other", configured(max_steps=1)
     train_adapter(str(base), tmp_path / "dev", out, config=config, listen=events.append)
-    assert not [
-        event for event in events if isinstance(event, DevEvaluation)
-    ]  # dev is whole, and this is passed over
+    assert not [event for event in events if isinstance(event, DevEvaluation)]  # dev is whole, and this is passed over
 
 
-def test_a_batch_that_the_processes_cannot_share_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_that_the_processes_cannot_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(InputError, match="batch 8 is not divisible by 3 processes with micro_batch 4"):
         _arguments(open_training_run(tmp_path / "out", {}), configured(), 20, evaluate=False)

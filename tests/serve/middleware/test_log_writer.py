@@ -25,17 +25,13 @@ print("went on", file=sys.stderr)
 
 
 def test_lines_come_whole_and_in_order() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TALK, "200"], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", TALK, "200"], capture_output=True, text=True, timeout=60, check=True)
     assert [json.loads(line)["line"] for line in done.stdout.splitlines()] == list(range(200))
 
 
 def test_a_reader_that_leaves_does_not_end_the_process() -> None:
     reading, writing = os.pipe()
-    process = subprocess.Popen(
-        [sys.executable, "-c", TALK, "2000"], stdout=writing, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", TALK, "2000"], stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert os.read(reading, 1)
     os.close(reading)

@@ -6,9 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 import httpx2
 import pytest
-from prometheus_client.openmetrics.parser import (
-    text_string_to_metric_families as parse_openmetrics,
-)
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from ape.engines import EngineHealth
@@ -52,16 +50,7 @@ def requests(metrics: ServiceMetrics) -> dict[tuple[str, str, str], float]:
 
 
 async def test_requests_are_counted_by_route_method_and_status(app: SmallApp, until: Until) -> None:
-    for path in (
-        "/v1/jobs/1",
-        "/v1/jobs/2",
-        "/nowhere",
-        "/never/was",
-        "/busy",
-        "/broken",
-        "/stream",
-        "/stream/full",
-    ):
+    for path in ("/v1/jobs/1", "/v1/jobs/2", "/nowhere", "/never/was", "/busy", "/broken", "/stream", "/stream/full"):
         app.client.get(path)
     app.client.delete("/v1/jobs/1")
     app.client.post("/v1/post-edit", json={})
@@ -148,8 +137,7 @@ def test_buckets_reach_from_milliseconds_to_minutes() -> None:
     for seconds in (0.004, 599, 601):
         metrics.record_passage(UNCHANGED, seconds, drafts=1)
     buckets = {
-        le: value(metrics, "ape_passage_seconds_bucket", model="base", le=le)
-        for le in ("0.005", "600.0", "+Inf")
+        le: value(metrics, "ape_passage_seconds_bucket", model="base", le=le) for le in ("0.005", "600.0", "+Inf")
     }
     assert buckets == {"0.005": 1, "600.0": 2, "+Inf": 3}
 

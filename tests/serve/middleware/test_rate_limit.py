@@ -129,30 +129,15 @@ def test_of_several_limits_all_hold_and_none_is_charged_for_a_refusal(clock: Clo
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "600",
-        "fast",
-        "0/minute",
-        "600/fortnight",
-        "-5/minute",
-        "5/second;",
-        "10/minute; 0/day",
-        "6O0/minute",
-    ],
+    "text", ["", "600", "fast", "0/minute", "600/fortnight", "-5/minute", "5/second;", "10/minute; 0/day", "6O0/minute"]
 )
 def test_a_bad_limit_is_a_sentence_that_names_the_setting(text: str) -> None:
-    with pytest.raises(
-        InputError, match=r"^rate_limit: .* is not a rate limit\. Write .* 600/minute"
-    ) as caught:
+    with pytest.raises(InputError, match=r"^rate_limit: .* is not a rate limit\. Write .* 600/minute") as caught:
         RateLimit(text)
     assert caught.value.field == "rate_limit"
 
 
-@pytest.mark.parametrize(
-    "text", ["600/minute", "600 per minute", "5/5 seconds", "20/second; 5000/day", "1 / HOUR"]
-)
+@pytest.mark.parametrize("text", ["600/minute", "600 per minute", "5/5 seconds", "20/second; 5000/day", "1 / HOUR"])
 def test_a_good_limit_is_read(text: str) -> None:
     assert RateLimit(text).limits
 
@@ -188,9 +173,7 @@ def test_who_waits_as_told_passes_and_a_moment_before_does_not(
 
 @settings(deadline=None)
 @given(LIMITS, REQUESTS)
-def test_the_limit_holds_in_the_long_run(
-    numbers: tuple[int, int], requests: list[tuple[float, float]]
-) -> None:
+def test_the_limit_holds_in_the_long_run(numbers: tuple[int, int], requests: list[tuple[float, float]]) -> None:
     amount, seconds = numbers
     passed: list[tuple[float, int]] = []
     with at() as clock:
@@ -220,9 +203,7 @@ async def test_callers_of_the_past_are_forgotten(clock: Clock, until: Until) -> 
     assert len(limit.storage.locks) <= 2
 
 
-@pytest.mark.parametrize(
-    ("keys", "known"), [((), "127.0.0.1"), (("k1", "k2"), hashlib.sha256(b"k1").hexdigest())]
-)
+@pytest.mark.parametrize(("keys", "known"), [((), "127.0.0.1"), (("k1", "k2"), hashlib.sha256(b"k1").hexdigest())])
 def test_the_one_who_is_counted_is_the_key_or_else_the_address(
     keys: tuple[str, ...], known: str, tmp_path: Path
 ) -> None:

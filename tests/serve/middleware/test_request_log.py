@@ -112,9 +112,7 @@ async def test_a_body_that_never_comes_to_its_end_is_499(app: SmallApp, until: U
     assert (await only_line(app, until))["status"] == 499
 
 
-async def test_a_line_tells_what_became_of_the_passages_and_nothing_of_their_text(
-    app: SmallApp, until: Until
-) -> None:
+async def test_a_line_tells_what_became_of_the_passages_and_nothing_of_their_text(app: SmallApp, until: Until) -> None:
     response = app.client.post("/v1/post-edit", json={"mt": TEXT}, headers={"Authorization": f"Bearer {KEY}"})
     assert response.status_code == 200
     line = await only_line(app, until)
@@ -153,13 +151,7 @@ async def test_a_request_does_not_inherit_what_the_one_before_it_told(app: Small
 
 @pytest.mark.parametrize(
     ("header", "key"),
-    [
-        (None, None),
-        ("Basic YTpi", None),
-        ("Bearer", None),
-        (f"bearer  {KEY}", HASH[:8]),
-        (f"BEARER {KEY}", HASH[:8]),
-    ],
+    [(None, None), ("Basic YTpi", None), ("Bearer", None), (f"bearer  {KEY}", HASH[:8]), (f"BEARER {KEY}", HASH[:8])],
 )
 async def test_of_a_key_there_are_eight_digits_of_its_hash(
     header: str | None, key: str | None, app: SmallApp, until: Until

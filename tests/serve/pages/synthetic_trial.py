@@ -24,8 +24,7 @@ def invented_trial(
     """So many pairs of two systems; each text says which it is, by its own words."""
     passages = tuple(_passage(number, language, hostile) for number in range(pairs + spam))
     items = [
-        TrialItem(str(number), passages[number].id, (LITERAL, FREE), _texts(number, hostile))
-        for number in range(pairs)
+        TrialItem(str(number), passages[number].id, (LITERAL, FREE), _texts(number, hostile)) for number in range(pairs)
     ]
     caught = [
         TrialItem(
@@ -51,9 +50,7 @@ def invented_trial(
 
 def _passage(number: int, language: str, hostile: bool) -> TrialPassage:
     source = f"Le port dormait encore, et le vieux Marius comptait {number + 2} barques."
-    return TrialPassage(
-        f"b:{number}", 1, (f"{source} {HOSTILE}" if hostile else source,), "The harbour", language, "b"
-    )
+    return TrialPassage(f"b:{number}", 1, (f"{source} {HOSTILE}" if hostile else source,), "The harbour", language, "b")
 
 
 def _texts(number: int, hostile: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -89,9 +86,7 @@ def until(tab: Tab, condition: str) -> None:
 
 def until_at(tab: Tab, place: int) -> None:
     """Come back once the passage of that place is shown, counted from one."""
-    until(
-        tab, f"document.querySelector('#vote').checkVisibility() && {PLACE}.startsWith('Passage {place} of ')"
-    )
+    until(tab, f"document.querySelector('#vote').checkVisibility() && {PLACE}.startsWith('Passage {place} of ')")
 
 
 def until_overview(tab: Tab) -> None:

@@ -66,9 +66,7 @@ def test_every_operation_and_schema_is_shown(tab: Tab, service: httpx2.Client) -
     assert set(tab.run("[...document.querySelectorAll('details')].map((one) => one.id)")) == operations
     schemas = {f"schema-{name}" for name in document["components"]["schemas"]}
     assert set(tab.run("[...document.querySelectorAll('#schemas h3')].map((one) => one.id)")) == schemas
-    links = tab.run(
-        "[...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.getAttribute('href').slice(1))"
-    )
+    links = tab.run("[...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.getAttribute('href').slice(1))")
     assert set(links) <= schemas
 
 

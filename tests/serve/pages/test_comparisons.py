@@ -75,9 +75,7 @@ def test_a_report_opens_and_can_reach_nothing(
     tab.open(f"{pages.address}/compare")
     tab.leave("document.querySelector('tbody th a').click()")
     assert tab.run("document.querySelector('h1').textContent") == "Two models"
-    assert any(
-        "Content Security Policy" in one for one in tab.complaints
-    )  # its script asked for a page of ours
+    assert any("Content Security Policy" in one for one in tab.complaints)  # its script asked for a page of ours
     tab.close()
 
 

@@ -58,9 +58,7 @@ def test_a_rater_votes_by_keys_alone_closes_the_browser_comes_back_and_finishes(
     assert {votes[item].believed_human for item in order[:10]} == {"first"}
 
 
-def test_two_raters_at_once_do_not_disturb_each_other(
-    pages: PagesServer, browser: Browser, tmp_path: Path
-) -> None:
+def test_two_raters_at_once_do_not_disturb_each_other(pages: PagesServer, browser: Browser, tmp_path: Path) -> None:
     trial = invented_trial(6, raters=("Ben", "Chloe"))
     wanted = {"Ben": FREE, "Chloe": LITERAL}
     with chromium(find_chromium(), tmp_path) as another:
@@ -186,9 +184,7 @@ def test_a_broken_connection_is_told_and_loses_nothing(pages: PagesServer, brows
     assert [vote.winner for vote in pages.trials.votes(trial.id)] == [LITERAL, FREE]
 
 
-def test_what_was_begun_is_there_after_the_page_was_closed(
-    pages: PagesServer, browser: Browser, tab: Tab
-) -> None:
+def test_what_was_begun_is_there_after_the_page_was_closed(pages: PagesServer, browser: Browser, tab: Tab) -> None:
     trial = invented_trial(2)
     link = pages.invite(trial, "Jo")
     first = Tab(browser)
@@ -204,9 +200,7 @@ def test_what_was_begun_is_there_after_the_page_was_closed(
     assert tab.run(COUNT) == "0 of 2 voted"
 
 
-def test_a_link_that_was_replaced_meanwhile_is_told_and_the_page_stays(
-    pages: PagesServer, browser: Browser
-) -> None:
+def test_a_link_that_was_replaced_meanwhile_is_told_and_the_page_stays(pages: PagesServer, browser: Browser) -> None:
     trial = invented_trial(2)
     tab = Tab(browser)
     tab.open(pages.invite(trial, "Kim"))
@@ -277,10 +271,7 @@ def test_only_what_differs_is_marked(pages: PagesServer, tab: Tab) -> None:
     assert tab.run("document.querySelectorAll('mark').length") == 0
     tab.press("m")
     marked = tab.run("[...document.querySelectorAll('mark')].map((one) => one.textContent)")
-    literal, free = (
-        ["port", "sleeping", "the", "was"],
-        ["harbour", "asleep", "went on", ":", "today"],
-    )  # by hand
+    literal, free = (["port", "sleeping", "the", "was"], ["harbour", "asleep", "went on", ":", "today"])  # by hand
     assert sorted(marked) == sorted([*literal, *free])
     tab.press("m")
     assert tab.run("document.querySelectorAll('mark').length") == 0
@@ -330,27 +321,15 @@ def test_a_screen_reader_finds_its_way(pages: PagesServer, tab: Tab) -> None:
     groups = [name for role, name in named if role == "group"]
     assert groups[0] == "Which translation is better?"
     assert "What is wrong with B? (optional)" in groups
-    assert {name for role, name in named if role == "region"} == {
-        "Original French",
-        "Translation A",
-        "Translation B",
-    }
+    assert {name for role, name in named if role == "region"} == {"Original French", "Translation A", "Translation B"}
     assert ("radio", "A is better") in named  # its key is for the eye alone
     tab.press("1")
     assert tab.run(SAID) == "A is better"
     assert (
-        tab.run(
-            "document.querySelector('#said').role || document.querySelector('#said').getAttribute('role')"
-        )
+        tab.run("document.querySelector('#said').role || document.querySelector('#said').getAttribute('role')")
         == "status"
     )
 
 
 def _connect(tab: Tab, *, offline: bool) -> None:
-    tab.call(
-        "Network.emulateNetworkConditions",
-        offline=offline,
-        latency=0,
-        downloadThroughput=-1,
-        uploadThroughput=-1,
-    )
+    tab.call("Network.emulateNetworkConditions", offline=offline, latency=0, downloadThroughput=-1, uploadThroughput=-1)

@@ -12,12 +12,7 @@ from eval.human.trial import Trial
 from tests.serve.pages.conftest import PagesServer
 from tests.serve.pages.synthetic_trial import FREE, HOSTILE, LITERAL, invented_trial
 
-VOTE: dict[str, Any] = {
-    "choice": "first",
-    "confidence": "sure",
-    "errors": {"second": ["discourse"]},
-    "comment": "ok",
-}
+VOTE: dict[str, Any] = {"choice": "first", "confidence": "sure", "errors": {"second": ["discourse"]}, "comment": "ok"}
 
 
 @pytest.fixture
@@ -41,9 +36,7 @@ def test_the_page_and_the_sheet_tell_no_system(caller: httpx2.Client, link: str)
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
-def test_a_vote_is_answered_as_it_is_kept(
-    caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial
-) -> None:
+def test_a_vote_is_answered_as_it_is_kept(caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial) -> None:
     shown = rater_sheet(trial, "Ada")[0]
     answer = caller.put(f"{link}/votes/{shown.item.id}", json=VOTE)
     assert answer.status_code == 200
@@ -144,9 +137,7 @@ def test_a_tie_is_refused_where_there_are_none(caller: httpx2.Client, pages: Pag
     assert (answer.status_code, answer.json()["field"]) == (422, "choice")
 
 
-def test_a_comment_of_any_characters_comes_back_as_it_was(
-    caller: httpx2.Client, link: str, trial: Trial
-) -> None:
+def test_a_comment_of_any_characters_comes_back_as_it_was(caller: httpx2.Client, link: str, trial: Trial) -> None:
     said = f"\0 {HOSTILE} 你好 🙂"
     answer = caller.put(f"{link}/votes/{trial.items[0].id}", json={"choice": "first", "comment": said})
     assert answer.json()["comment"] == said

@@ -40,9 +40,7 @@ def vote(trials: TrialStore, trial: Trial, rater: str, system: str, *, places: s
     builder = VoteBuilder(trial, rater)
     for shown in rater_sheet(trial, rater)[places]:
         choice = "second" if shown.second == system else "first"
-        trials.save(
-            trial.id, builder.build_vote(RaterAnswer(item=shown.item.id, choice=choice, comment=HOSTILE))
-        )
+        trials.save(trial.id, builder.build_vote(RaterAnswer(item=shown.item.id, choice=choice, comment=HOSTILE)))
 
 
 @pytest.fixture
@@ -64,9 +62,7 @@ def test_before_any_vote_the_page_says_so(caller: httpx2.Client, trial: Trial) -
     assert "No rater is invited yet." in answer.text
 
 
-def test_rates_and_intervals_are_those_of_the_analysis(
-    caller: httpx2.Client, pages: PagesServer, trial: Trial
-) -> None:
+def test_rates_and_intervals_are_those_of_the_analysis(caller: httpx2.Client, pages: PagesServer, trial: Trial) -> None:
     pages.trials.invite(trial.id, "Ada")
     vote(pages.trials, trial, "Ada", FREE, places=slice(0, 12))
     vote(pages.trials, trial, "Ben", LITERAL, places=slice(0, 6))
@@ -81,9 +77,7 @@ def test_rates_and_intervals_are_those_of_the_analysis(
     assert "6 of 25" in words
 
 
-def test_what_was_decided_is_told_of_whom_it_was_decided_for(
-    caller: httpx2.Client, pages: PagesServer
-) -> None:
+def test_what_was_decided_is_told_of_whom_it_was_decided_for(caller: httpx2.Client, pages: PagesServer) -> None:
     trial = invented_trial(65)
     pages.trials.add(trial)
     builder, shown = VoteBuilder(trial, "Ada"), rater_sheet(trial, "Ada")
@@ -106,9 +100,7 @@ def test_more_votes_are_suggested_for_one_look_unless_every_item_has_one(
     def cast(places: range) -> str:
         for place in places:
             choice = "first" if shown[place].first == (FREE if place % 5 < 3 else LITERAL) else "second"
-            pages.trials.save(
-                trial.id, builder.build_vote(RaterAnswer(item=shown[place].item.id, choice=choice))
-            )
+            pages.trials.save(trial.id, builder.build_vote(RaterAnswer(item=shown[place].item.id, choice=choice)))
         return plain(caller.get(f"/ab/{trial.id}/results").text)
 
     assert "more votes would decide it in one planned look." in cast(range(10))
@@ -153,9 +145,7 @@ def test_all_ties_are_told_as_such(caller: httpx2.Client, pages: PagesServer, tr
     assert "votes between free and literal are ties." in plain(caller.get(f"/ab/{trial.id}/results").text)
 
 
-def test_who_prefers_shuffled_text_is_flagged(
-    caller: httpx2.Client, pages: PagesServer, trial: Trial
-) -> None:
+def test_who_prefers_shuffled_text_is_flagged(caller: httpx2.Client, pages: PagesServer, trial: Trial) -> None:
     vote(pages.trials, trial, "Careful", FREE)
     vote(pages.trials, trial, "Careless", SHUFFLED_SYSTEM)
     text = caller.get(f"/ab/{trial.id}/results").text
@@ -177,9 +167,7 @@ def test_nothing_of_raters_or_tests_becomes_html(caller: httpx2.Client, pages: P
         assert "<script>document.title" not in text
 
 
-def test_a_page_that_has_not_changed_is_not_sent_again(
-    caller: httpx2.Client, pages: PagesServer, trial: Trial
-) -> None:
+def test_a_page_that_has_not_changed_is_not_sent_again(caller: httpx2.Client, pages: PagesServer, trial: Trial) -> None:
     first = caller.get(f"/ab/{trial.id}/results")
     asked = {"If-None-Match": first.headers["etag"]}
     again = caller.get(f"/ab/{trial.id}/results", headers=asked)
@@ -219,9 +207,7 @@ def test_new_votes_are_shown_as_they_come(tab: Tab, pages: PagesServer, trial: T
     tab.open(f"{pages.address}/ab/{trial.id}/results")
     until(tab, "document.querySelector('#live').textContent.startsWith('Live')")
     vote(pages.trials, trial, "Ada", FREE, places=slice(0, 9))
-    tab.run(
-        "document.dispatchEvent(new Event('visibilitychange'))"
-    )  # or it would look only after five seconds
+    tab.run("document.dispatchEvent(new Event('visibilitychange'))")  # or it would look only after five seconds
     until(tab, "document.querySelector('#main').textContent.includes('9 of 25')")
     until(tab, "document.querySelector('#live').textContent.startsWith('Live')")
     for width in (320, 390, 1024):
@@ -266,13 +252,7 @@ def test_without_the_key_nothing_is_told(locked: PagesServer) -> None:
     trial = invented_trial(2)
     link = locked.invite(trial, "Ada")
     with httpx2.Client(base_url=locked.address) as client:
-        for path in (
-            "/ab",
-            "/compare",
-            f"/ab/{trial.id}/results",
-            f"/ab/{trial.id}/votes.jsonl",
-            "/compare/x",
-        ):
+        for path in ("/ab", "/compare", f"/ab/{trial.id}/results", f"/ab/{trial.id}/votes.jsonl", "/compare/x"):
             assert client.get(path).status_code == 401, path
             assert client.get(path, headers={"Authorization": f"Bearer {OTHER}"}).status_code == 403, path
             allowed = client.get(path, headers={"Authorization": f"Bearer {KEY}"})
@@ -291,9 +271,7 @@ def test_a_wrong_key_starts_no_session(locked: PagesServer, key: str) -> None:
         assert "set-cookie" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    "to", ["//evil.example/", "https://evil.example", "/\\evil.example", "/ab\r\nX: y", ""]
-)
+@pytest.mark.parametrize("to", ["//evil.example/", "https://evil.example", "/\\evil.example", "/ab\r\nX: y", ""])
 def test_the_door_leads_to_no_other_site(locked: PagesServer, to: str) -> None:
     with httpx2.Client(base_url=locked.address) as client:
         answer = client.post("/door", data={"key": KEY, "to": to})

@@ -7,9 +7,7 @@ from eval.human.trial_store import TrialStore
 from tests.serve.pages.synthetic_trial import FREE, invented_trial
 
 
-def test_the_service_has_the_pages_beside_its_own_routes(
-    service: httpx2.Client, service_settings: Settings
-) -> None:
+def test_the_service_has_the_pages_beside_its_own_routes(service: httpx2.Client, service_settings: Settings) -> None:
     trial = invented_trial(2)
     with TrialStore(service_settings.jobs_url) as trials:
         trials.add(trial)

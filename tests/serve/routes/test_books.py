@@ -107,11 +107,7 @@ def test_the_wishes_are_those_of_the_job(client: httpx2.Client, settings: Settin
     with JobStore(settings.jobs_url) as store:
         stored = store.job(job["id"], owner="")
     recipe = stored.recipe
-    assert (recipe.context, recipe.instructions, recipe.glossary) == (
-        3,
-        "Keep it plain.",
-        (("Claire", "Clara"),),
-    )
+    assert (recipe.context, recipe.instructions, recipe.glossary) == (3, "Keep it plain.", (("Claire", "Clara"),))
     assert (recipe.temperature, recipe.top_p, recipe.seed, recipe.max_attempts, recipe.candidates) == (
         0.5,
         0.9,
@@ -135,12 +131,7 @@ SOURCE, MT = text_pair()
         ({"bilingual": ("Night.txt", MT)}, {}, "bilingual", "Give both files, source and MT."),
         ({"source": ("a.txt", SOURCE), "mt": ("Empty.txt", b"")}, {}, "mt", "mt.txt is empty"),
         ({"source": ("a.txt", SOURCE), "mt": ("x/N.pdf", b"%PDF-1.7")}, {}, "mt", "mt is a PDF"),
-        (
-            {"source": ("mt.txt", b""), "mt": ("source.txt", MT)},
-            {},
-            "source",
-            "source.txt is empty",
-        ),
+        ({"source": ("mt.txt", b""), "mt": ("source.txt", MT)}, {}, "source", "source.txt is empty"),
         (
             {"source": ("a.txt", SOURCE), "mt": ("b.txt", MT.decode().encode("utf-16-le"))},
             {},
@@ -157,12 +148,7 @@ SOURCE, MT = text_pair()
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"glossary": "{"}, "glossary", ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"context": "21"}, "context", ""),
         ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"source_language": "?"}, "source_language", ""),
-        (
-            {"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)},
-            {"mood": "gay"},
-            "mood",
-            "Unknown part 'mood'",
-        ),
+        ({"source": ("a.txt", SOURCE), "mt": ("b.txt", MT)}, {"mood": "gay"}, "mood", "Unknown part 'mood'"),
     ],
 )
 @pytest.mark.usefixtures("nothing_stays")
@@ -233,16 +219,12 @@ def test_too_much_is_refused_without_a_stated_length_too(client: httpx2.Client) 
             sent += 10_000
             yield b"y" * 10_000
 
-    response = client.post(
-        "/v1/books", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"}
-    )
+    response = client.post("/v1/books", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"})
     assert response.status_code == 413
     assert response.json()["limit"] == LIMIT
 
 
-async def test_who_hangs_up_halfway_leaves_nothing(
-    client: httpx2.Client, settings: Settings, until: Until
-) -> None:
+async def test_who_hangs_up_halfway_leaves_nothing(client: httpx2.Client, settings: Settings, until: Until) -> None:
     before = uploaded_files(settings)
 
     async def pieces() -> Any:
@@ -259,11 +241,7 @@ async def test_who_hangs_up_halfway_leaves_nothing(
 
 
 async def test_who_hangs_up_before_the_answer_leaves_nothing(
-    client: httpx2.Client,
-    settings: Settings,
-    scripted: ScriptedServer,
-    until: Until,
-    monkeypatch: pytest.MonkeyPatch,
+    client: httpx2.Client, settings: Settings, scripted: ScriptedServer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job is already planned, but is not started."""
     before, planned, gone = uploaded_files(settings), threading.Event(), threading.Event()

@@ -78,9 +78,7 @@ def client(shared_client: httpx2.Client) -> Iterator[httpx2.Client]:
 @pytest.fixture
 def mending(scripted: ScriptedServer) -> ScriptedServer:
     """A model that makes one edit."""
-    scripted.script = lambda request, turn: Say(
-        translation_in(request).replace("asked anything", "asked a thing")
-    )
+    scripted.script = lambda request, turn: Say(translation_in(request).replace("asked anything", "asked a thing"))
     return scripted
 
 
@@ -121,9 +119,7 @@ def events_of(response: httpx2.Response) -> Generator[tuple[str, dict[str, Any]]
 # From upload to download.
 
 
-def test_a_book_is_edited_from_the_upload_to_the_result(
-    client: httpx2.Client, mending: ScriptedServer
-) -> None:
+def test_a_book_is_edited_from_the_upload_to_the_result(client: httpx2.Client, mending: ScriptedServer) -> None:
     job = begin(client, 12, name="La Nuit")
     with client.stream("GET", f"/v1/jobs/{job['id']}/events") as response:
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -178,9 +174,7 @@ def test_a_service_that_was_killed_at_the_last_step_writes_the_book_after_all(
 # Pause, resume, redo, delete.
 
 
-def test_a_paused_job_asks_for_nothing_until_it_is_resumed(
-    client: httpx2.Client, scripted: ScriptedServer
-) -> None:
+def test_a_paused_job_asks_for_nothing_until_it_is_resumed(client: httpx2.Client, scripted: ScriptedServer) -> None:
     scripted.script = hang_from(3)
     job = begin(client, 6)
     wait_for(client, job["id"], lambda job: job["counts"]["unchanged"] == 3)
@@ -242,9 +236,7 @@ def test_paragraphs_are_done_again_and_no_others(client: httpx2.Client, mending:
         ({"rejected": True}, 200),
     ],
 )
-def test_a_wish_to_redo_says_what(
-    body: Any, status: int, client: httpx2.Client, scripted: ScriptedServer
-) -> None:
+def test_a_wish_to_redo_says_what(body: Any, status: int, client: httpx2.Client, scripted: ScriptedServer) -> None:
     job = begin(client, 3)
     wait_until_done(client, job["id"])
     response = client.post(f"/v1/jobs/{job['id']}/redo", json=body)
@@ -338,9 +330,7 @@ def test_results_of_two_models_do_not_mix(
         assert partial.status_code == 200
 
 
-def test_a_book_that_was_damaged_meanwhile_fails_with_a_sentence(
-    settings: Settings, scripted: ScriptedServer
-) -> None:
+def test_a_book_that_was_damaged_meanwhile_fails_with_a_sentence(settings: Settings, scripted: ScriptedServer) -> None:
     scripted.script = hang_from(2)
     with service(settings) as client:
         job = begin(client, 3)
@@ -355,9 +345,7 @@ def test_a_book_that_was_damaged_meanwhile_fails_with_a_sentence(
         assert client.get(f"/v1/jobs/{job['id']}/result").status_code == 409
 
 
-def test_a_job_whose_file_is_elsewhere_says_so_and_waits(
-    settings: Settings, scripted: ScriptedServer
-) -> None:
+def test_a_job_whose_file_is_elsewhere_says_so_and_waits(settings: Settings, scripted: ScriptedServer) -> None:
     scripted.script = hang_from(2)
     with service(settings) as client:
         job = begin(client, 3)
@@ -380,16 +368,12 @@ def test_where_jobs_are_kept_is_not_shown(url: str) -> None:
     assert url not in public_message(InputError(f"{url} is not a job store.", field="store"))
 
 
-def test_jobs_of_the_command_line_are_not_ours(
-    settings: Settings, scripted: ScriptedServer, tmp_path: Path
-) -> None:
+def test_jobs_of_the_command_line_are_not_ours(settings: Settings, scripted: ScriptedServer, tmp_path: Path) -> None:
     now = datetime.now(UTC)
     mt = tmp_path / "mt.txt"
     mt.write_text(MTS[0])
     recipe = JobRecipe("scripted", "", "", "fr", "en")
-    theirs = Job(
-        "theirs", "", "b", "", "", str(mt), "", str(tmp_path / "o"), "txt", recipe, JobState.RUNNING, now, now
-    )
+    theirs = Job("theirs", "", "b", "", "", str(mt), "", str(tmp_path / "o"), "txt", recipe, JobState.RUNNING, now, now)
     with JobStore(settings.jobs_url) as store:
         store.add(theirs)
     with service(settings) as client:
@@ -416,9 +400,7 @@ def test_many_jobs_are_done_by_turns(
 
 def test_passages_keep_half_of_the_engine(client: httpx2.Client, scripted: ScriptedServer) -> None:
     """The concurrency is 8: a book blocks 4 requests, and a passage still gets through."""
-    scripted.script = lambda request, turn: (
-        Hang() if "number" in translation_in(request) else echo(request, turn)
-    )
+    scripted.script = lambda request, turn: Hang() if "number" in translation_in(request) else echo(request, turn)
     job = begin(client, 30, context="0")
     wait_for(client, job["id"], lambda _: len(scripted.requests) == 4)
     answer = client.post("/v1/post-edit", json={"source": "Il dort.", "mt": "He sleeps now."})
@@ -428,9 +410,7 @@ def test_passages_keep_half_of_the_engine(client: httpx2.Client, scripted: Scrip
 # Status and results.
 
 
-def test_jobs_are_listed_page_by_page_the_newest_first(
-    client: httpx2.Client, scripted: ScriptedServer
-) -> None:
+def test_jobs_are_listed_page_by_page_the_newest_first(client: httpx2.Client, scripted: ScriptedServer) -> None:
     made = [begin(client, 3)["id"] for _ in range(5)]
     for job in made:
         wait_until_done(client, job)
@@ -446,9 +426,7 @@ def test_jobs_are_listed_page_by_page_the_newest_first(
     assert client.get("/v1/jobs", params={"limit": 0}).status_code == 422
 
 
-def test_a_job_tells_how_fast_it_is_and_how_long_it_will_take(
-    client: httpx2.Client, scripted: ScriptedServer
-) -> None:
+def test_a_job_tells_how_fast_it_is_and_how_long_it_will_take(client: httpx2.Client, scripted: ScriptedServer) -> None:
     scripted.script = hang_from(6)
     job = begin(client, 12)
     half = wait_for(client, job["id"], lambda job: job["counts"]["unchanged"] == 6)
@@ -477,9 +455,7 @@ def finished(shared_client: httpx2.Client, engine_server: ScriptedServer) -> str
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_result_comes_in_every_format(
-    format: str, finished: str, client: httpx2.Client, shared: Settings
-) -> None:
+def test_the_result_comes_in_every_format(format: str, finished: str, client: httpx2.Client, shared: Settings) -> None:
     before = uploaded_files(shared)
     response = client.get(f"/v1/jobs/{finished}/result", params={"format": format})
     assert response.status_code == 200, response.text
@@ -512,9 +488,7 @@ def test_the_file_has_a_name_that_is_safe_and_whole(finished: str, client: httpx
     )
 
 
-def test_what_there_is_so_far_is_given_to_who_asks_for_it(
-    client: httpx2.Client, scripted: ScriptedServer
-) -> None:
+def test_what_there_is_so_far_is_given_to_who_asks_for_it(client: httpx2.Client, scripted: ScriptedServer) -> None:
     scripted.script = lambda request, turn: (
         Say(translation_in(request).replace("anything", "a thing"))
         if number_in(translation_in(request)) < 2
@@ -545,9 +519,7 @@ def wait_while(condition: Any) -> None:
         time.sleep(0.01)
 
 
-def test_many_listen_and_each_hears_all_of_it(
-    client: httpx2.Client, app: FastAPI, scripted: ScriptedServer
-) -> None:
+def test_many_listen_and_each_hears_all_of_it(client: httpx2.Client, app: FastAPI, scripted: ScriptedServer) -> None:
     scripted.script = hang_from(2)
     job = begin(client, 5)
     wait_for(client, job["id"], lambda job: job["counts"]["unchanged"] == 2)
@@ -586,10 +558,7 @@ def test_who_hangs_up_is_forgotten_and_the_job_goes_on(
 ) -> None:
     scripted.script = hang_from(1)
     job = begin(client, 3)
-    with (
-        client.stream("GET", f"/v1/jobs/{job['id']}/events") as response,
-        closing(events_of(response)) as events,
-    ):
+    with client.stream("GET", f"/v1/jobs/{job['id']}/events") as response, closing(events_of(response)) as events:
         assert next(events)[0] == "progress"
         assert listeners(app) == 1
     wait_while(lambda: listeners(app))

@@ -52,9 +52,7 @@ async def sent(
     content=st.binary(max_size=300) | st.sampled_from([b"\r\n--a-line", b"\r\n" * 40, b"\r\n--\r\n", b""]),
     size=st.integers(1, 200),
 )
-async def test_bytes_arrive_as_they_were_however_they_are_cut(
-    content: bytes, size: int, tmp_path: Path
-) -> None:
+async def test_bytes_arrive_as_they_were_however_they_are_cut(content: bytes, size: int, tmp_path: Path) -> None:
     upload = await sent(
         body(part("source", content, filename="a.txt"), part("name", b"Two nights")), tmp_path, size=size
     )
@@ -77,9 +75,7 @@ async def test_bytes_arrive_as_they_were_however_they_are_cut(
         ("x" * 500 + ".txt", "mt.txt", "x" * 196 + ".txt"),
     ],
 )
-async def test_the_senders_name_is_but_a_label(
-    label: str, stored: str, expected: str, tmp_path: Path
-) -> None:
+async def test_the_senders_name_is_but_a_label(label: str, stored: str, expected: str, tmp_path: Path) -> None:
     upload = await sent(body(part("mt", b"text", filename=label)), tmp_path)
     assert upload.files["mt"] == tmp_path / stored
     assert upload.labels["mt"] == expected
@@ -117,12 +113,7 @@ async def test_a_file_needs_no_name(tmp_path: Path) -> None:
         ),
         (body(part("glossary", b"x" * 1001)), KIND, TooLong, "1,000 bytes in total"),
         (body(part("name", b"x" * 600), part("glossary", b"x" * 600)), KIND, TooLong, "1,000 bytes in total"),
-        (
-            f"--{BOUNDARY}\r\n".encode() + b"X: " + b"y" * 100_000 + b"\r\n\r\n",
-            KIND,
-            Unreadable,
-            "can't be read",
-        ),
+        (f"--{BOUNDARY}\r\n".encode() + b"X: " + b"y" * 100_000 + b"\r\n\r\n", KIND, Unreadable, "can't be read"),
     ],
 )
 async def test_what_is_no_upload_is_refused(

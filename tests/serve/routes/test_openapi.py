@@ -47,10 +47,7 @@ from serve.app import create_app
 from serve.schemas.passages import EXAMPLE_ANSWER, PostEditResponse
 from tests.scripted import ScriptedServer, running
 
-SMALL: dict[str, Any] = {
-    "max_passages": 8,
-    "max_characters": 100,
-}  # so that the largest request is fast
+SMALL: dict[str, Any] = {"max_passages": 8, "max_characters": 100}  # so that the largest request is fast
 KEY = "the key of the tests"
 WITH_KEY = {"Authorization": f"Bearer {KEY}"}
 AS_EVENTS = {"Accept": "text/event-stream"}
@@ -68,11 +65,7 @@ ALWAYS = [
 def examples(count: int) -> settings:
     """So many random requests, the same on every run, besides those that the schema itself suggests."""
     return settings(
-        max_examples=count,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
+        max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
 
 
@@ -94,15 +87,7 @@ def promises_of(app: FastAPI, *, coverage: bool = False) -> OpenApiSchema:
     # A model that is not there is a fair answer to a good request, as is an engine that takes no adapters; a list that
     # is too long is Too Large.
     promises.config.checks.positive_data_acceptance.expected_statuses = ["200", "204", "404", "409"]
-    promises.config.checks.negative_data_rejection.expected_statuses = [
-        "400",
-        "401",
-        "404",
-        "405",
-        "413",
-        "415",
-        "422",
-    ]
+    promises.config.checks.negative_data_rejection.expected_statuses = ["400", "401", "404", "405", "413", "415", "422"]
     promises.config.phases.coverage.enabled = coverage
     return promises
 
@@ -164,14 +149,10 @@ def test_whatever_is_sent_is_answered_as_documented(case: Case[Any], address: st
 
 @promises_of(KEYED).parametrize()
 @examples(20)
-def test_behind_a_key_it_is_the_same_and_without_it_there_is_nothing(
-    case: Case[Any], keyed_address: str
-) -> None:
+def test_behind_a_key_it_is_the_same_and_without_it_there_is_nothing(case: Case[Any], keyed_address: str) -> None:
     response = case.call(base_url=keyed_address, headers=WITH_KEY)
     transport = {"base_url": keyed_address, "headers": WITH_KEY}
-    case.validate_response(
-        response, checks=[*ALWAYS, ignored_auth], headers=WITH_KEY, transport_kwargs=transport
-    )
+    case.validate_response(response, checks=[*ALWAYS, ignored_auth], headers=WITH_KEY, transport_kwargs=transport)
     look_at(case, response)
 
 
@@ -242,9 +223,7 @@ def test_the_example_request_is_answered_like_the_example_answer(name: str, addr
 def test_the_example_answer_is_true_to_itself() -> None:
     answer = PostEditResponse.model_validate(EXAMPLE_ANSWER)
     mt = str(EXAMPLE_QUESTION["mt"])
-    edits = [
-        Edit(EditKind(edit.kind), edit.before, edit.after, edit.mt_span, edit.span) for edit in answer.edits
-    ]
+    edits = [Edit(EditKind(edit.kind), edit.before, edit.after, edit.mt_span, edit.span) for edit in answer.edits]
     assert apply_edits(mt, edits) == answer.post_edit
     assert all(answer.post_edit[slice(*edit.span)] == edit.after for edit in edits)
     assert answer.edit_rate == round(edit_rate(mt, answer.post_edit), 4)
@@ -252,9 +231,7 @@ def test_the_example_answer_is_true_to_itself() -> None:
 
 def test_the_schema_takes_the_characters_that_the_work_takes() -> None:
     """All below U+3100, where space and control characters are, alone and next to a letter."""
-    pattern = re.compile(
-        OPEN.openapi()["components"]["schemas"]["PostEditRequest"]["properties"]["mt"]["pattern"]
-    )
+    pattern = re.compile(OPEN.openapi()["components"]["schemas"]["PostEditRequest"]["properties"]["mt"]["pattern"])
     for character in map(chr, range(0x3100)):
         for text in (character, f"a{character}"):
             assert bool(pattern.search(text)) == is_taken(text), repr(text)
@@ -282,9 +259,7 @@ def test_a_list_longer_than_the_queue_is_too_large_rather_than_always_too_early(
     assert (response.status_code, response.json()["limit"]) == (413, 2)
 
 
-@pytest.mark.parametrize(
-    "host", ["[", "[::1", "evil.example", "127.0.0.1.evil.example", "evil.example:x", ""]
-)
+@pytest.mark.parametrize("host", ["[", "[::1", "evil.example", "127.0.0.1.evil.example", "evil.example:x", ""])
 def test_a_strange_host_is_turned_away_without_a_fault(host: str, address: str) -> None:
     response = httpx2.get(f"{address}/v1/models", headers={"Host": host})
     assert response.status_code in (400, 403)

@@ -63,9 +63,7 @@ def job(owner: str = "anna", *, model: Model = MODEL, candidates: int = 1) -> Jo
     return Job("1", owner, "b", "s", "", "m", "", "o", "txt", recipe, JobState.RUNNING, now, now)
 
 
-async def hold(
-    limit: FairConcurrencyLimit, owner: str, order: list[str], go: asyncio.Event, cost: int = 1
-) -> None:
+async def hold(limit: FairConcurrencyLimit, owner: str, order: list[str], go: asyncio.Event, cost: int = 1) -> None:
     async with limit.acquire(owner, cost):
         order.append(owner)
         await go.wait()

@@ -19,11 +19,7 @@ def job(id: str, owner: str, *, minute: int = 0) -> Job:
         "created": datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute),
     }
     return Job(
-        **{
-            **dict.fromkeys(Job.__dataclass_fields__, ""),
-            "recipe": JobRecipe("m", "", "", "fr", "en"),
-            **values,
-        }
+        **{**dict.fromkeys(Job.__dataclass_fields__, ""), "recipe": JobRecipe("m", "", "", "fr", "en"), **values}
     )
 
 
@@ -51,11 +47,7 @@ def test_turns_go_round_between_owners_and_their_jobs() -> None:
 
 def test_back_off_is_twice_as_long_each_time_up_to_a_limit_and_short_again_after_it_worked() -> None:
     queue = JobQueue()
-    assert [queue.back_off("a1") for _ in range(3)] == [
-        BACKOFF_SECONDS,
-        2 * BACKOFF_SECONDS,
-        4 * BACKOFF_SECONDS,
-    ]
+    assert [queue.back_off("a1") for _ in range(3)] == [BACKOFF_SECONDS, 2 * BACKOFF_SECONDS, 4 * BACKOFF_SECONDS]
     assert max(queue.back_off("a1") for _ in range(10)) == MAX_BACKOFF_SECONDS
     assert queue.is_backing_off("a1")
     assert queue.seconds_left() == [pytest.approx(MAX_BACKOFF_SECONDS, abs=5)]

@@ -24,11 +24,7 @@ class VllmKeyMiddleware:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass the request on, or answer 401."""
-        if (
-            scope["type"] not in ("http", "websocket")
-            or scope["path"] in PUBLIC_PATHS
-            or self._has_key(scope)
-        ):
+        if scope["type"] not in ("http", "websocket") or scope["path"] in PUBLIC_PATHS or self._has_key(scope):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})

@@ -11,9 +11,7 @@ down_revision = "0002"
 
 def upgrade() -> None:
     """Create the tables."""
-    op.create_table(
-        "trials", *map(_text, ("id", "name", "content")), _created(), sa.PrimaryKeyConstraint("id")
-    )
+    op.create_table("trials", *map(_text, ("id", "name", "content")), _created(), sa.PrimaryKeyConstraint("id"))
     op.create_table(
         "raters",
         sa.Column("trial", sa.Text, sa.ForeignKey("trials.id", ondelete="CASCADE"), nullable=False),

@@ -54,27 +54,19 @@ def test_the_files_of_raters_hide_the_systems(here: Run, files: tuple[str, ...],
 
 def test_tables_may_hold_several_systems_of_which_some_are_chosen(here: Run, tmp_path: Path) -> None:
     rows = [
-        {
-            "document": "d",
-            "source": f"Phrase {n}.",
-            "systems": {name: f"{name} {n} text here." for name in "abc"},
-        }
+        {"document": "d", "source": f"Phrase {n}.", "systems": {name: f"{name} {n} text here." for name in "abc"}}
         for n in range(9)
     ]
     (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     languages = ("--source-language", "fr", "--target-language", "en")
-    done = here(
-        "ab", "make", "--data", "set.jsonl", "--system", "a", "--system", "c", "-o", "t.json", *languages
-    )
+    done = here("ab", "make", "--data", "set.jsonl", "--system", "a", "--system", "c", "-o", "t.json", *languages)
     assert done.returncode == 0, done.stderr
     assert read_trial(tmp_path / "t.json").systems == ("a", "c")
     done = here("ab", "make", "--data", "set.jsonl", "-o", "t.json", *languages)
     assert read_trial(tmp_path / "t.json").systems == ("a", "b", "c")
 
 
-def test_a_missing_paragraph_is_reported_by_file_and_line(
-    here: Run, files: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_missing_paragraph_is_reported_by_file_and_line(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     text = (tmp_path / "tuned.txt").read_text(encoding="utf-8").splitlines()
     (tmp_path / "tuned.txt").write_text("\n".join(text[:-1]) + "\n", encoding="utf-8")
     done = here("ab", "make", *files, "-o", "t.json")
@@ -83,9 +75,7 @@ def test_a_missing_paragraph_is_reported_by_file_and_line(
     assert not (tmp_path / "t.json").exists()
 
 
-def test_two_systems_with_the_same_text_can_not_be_compared(
-    here: Run, files: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_two_systems_with_the_same_text_can_not_be_compared(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "tuned.txt").write_bytes((tmp_path / "mt.txt").read_bytes())
     done = here("ab", "make", *files, "-o", "t.json")
     assert done.returncode == 2

@@ -28,9 +28,7 @@ def test_votes_are_imported_once_and_analysed(here: Run, trial: Path) -> None:
     assert "24 votes by 2 raters on 12 items" in output.stdout
     assert "tuned over mt" in output.stdout
     assert "100.0%" in output.stdout
-    from_files = here(
-        "ab", "analyse", "trial.json", "--votes", "anna.json", "--votes", "ben.json", "--json", *QUICK
-    )
+    from_files = here("ab", "analyse", "trial.json", "--votes", "anna.json", "--votes", "ben.json", "--json", *QUICK)
     found = json.loads(from_files.stdout)
     assert (found["votes"], found["repeats"], found["spam"], found["flagged"]) == (24, 4, 2, [])
 
@@ -47,9 +45,7 @@ def test_a_different_vote_needs_replace(here: Run, trial: Path) -> None:
     assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
 
 
-def test_two_votes_that_differ_in_one_file_are_named_by_its_line(
-    here: Run, trial: Path, tmp_path: Path
-) -> None:
+def test_two_votes_that_differ_in_one_file_are_named_by_its_line(here: Run, trial: Path, tmp_path: Path) -> None:
     made = read_trial(trial)
     item = made.items[0]
     one = {"trial": made.id, "item": item.id, "rater": "anna", "first": item.systems[0]}
@@ -72,9 +68,7 @@ def test_an_unknown_human_system_is_refused(here: Run, trial: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "label-studio"])
-def test_exported_votes_can_be_imported_into_another_store(
-    here: Run, trial: Path, tmp_path: Path, format: str
-) -> None:
+def test_exported_votes_can_be_imported_into_another_store(here: Run, trial: Path, tmp_path: Path, format: str) -> None:
     saved(trial, "anna")
     here("ab", "import", "trial.json", "anna.json", *STORE)
     name = f"votes.{'json' if format == 'label-studio' else format}"
@@ -83,15 +77,11 @@ def test_exported_votes_can_be_imported_into_another_store(
     assert "15 votes are in" in done.stderr
     taken = here("ab", "import", "trial.json", name, "--store", "other.db")
     assert taken.stdout.startswith("15 votes of 1 rater: 15 new")
-    output = [
-        here("ab", "export", "trial.json", "--store", store).stdout for store in ("votes.db", "other.db")
-    ]
+    output = [here("ab", "export", "trial.json", "--store", store).stdout for store in ("votes.db", "other.db")]
     assert sorted(output[0].splitlines()) == sorted(output[1].splitlines())
 
 
-def test_votes_of_another_trial_are_refused(
-    here: Run, trial: Path, files: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_votes_of_another_trial_are_refused(here: Run, trial: Path, files: tuple[str, ...], tmp_path: Path) -> None:
     here("ab", "make", *files, "-o", "other.json", "--seed", "9")
     saved(tmp_path / "other.json", "anna")
     done = here("ab", "import", "trial.json", "anna.json", *STORE)
@@ -135,9 +125,7 @@ def test_ties_of_a_single_rater_are_reported(here: Run, trial: Path) -> None:
     assert "only one rater (anna)" in done.stdout
 
 
-def test_a_rater_who_prefers_shuffled_texts_is_flagged(
-    here: Run, files: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_rater_who_prefers_shuffled_texts_is_flagged(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     here("ab", "make", *files, "-o", "trial.json", "--spam", "0.5", "--repeats", "0")
     path = saved(tmp_path / "trial.json", "anna")
     values = json.loads(path.read_text())

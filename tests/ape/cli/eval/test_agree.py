@@ -64,9 +64,7 @@ def test_a_metric_that_is_better_when_low_agrees_too(here: Run, scores: str) -> 
 
 
 def test_a_metric_of_documents_or_without_its_model_says_why(here: Run, scores: str) -> None:
-    done = here(
-        "eval", "agree", scores, "--metric", "kp", "--metric", "bleurt", "--metric", "chrf", "--samples", "0"
-    )
+    done = here("eval", "agree", scores, "--metric", "kp", "--metric", "bleurt", "--metric", "chrf", "--samples", "0")
     assert done.returncode == 0
     assert "kp is not applicable: kp scores documents, and people scored segments." in done.stdout
     assert "bleurt is not applicable: " in done.stdout

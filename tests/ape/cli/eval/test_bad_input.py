@@ -44,9 +44,7 @@ def test_texts_that_do_not_fit_are_refused_by_line(
     assert "Traceback" not in done.stderr
 
 
-def test_a_system_in_another_language_is_noticed_also_where_documents_are_short(
-    here: Run, tmp_path: Path
-) -> None:
+def test_a_system_in_another_language_is_noticed_also_where_documents_are_short(here: Run, tmp_path: Path) -> None:
     write(
         tmp_path,
         mine="\n\n".join(GERMAN.splitlines()),
@@ -67,11 +65,7 @@ def test_an_empty_output_needs_allow_empty(here: Run, tmp_path: Path) -> None:
 
 def test_an_incomplete_reference_is_reported_and_the_other_counts(here: Run, tmp_path: Path) -> None:
     rows = [
-        {
-            "source": "雾散了。",
-            "references": ["The fog lifted.", None],
-            "systems": {"mine": "The fog lifted."},
-        },
+        {"source": "雾散了。", "references": ["The fog lifted.", None], "systems": {"mine": "The fog lifted."}},
         {"source": "他走了。", "references": ["He left.", "He went."], "systems": {"mine": "He went."}},
     ]
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
@@ -82,9 +76,7 @@ def test_an_incomplete_reference_is_reported_and_the_other_counts(here: Run, tmp
 
 
 @pytest.mark.parametrize("metric", ["blonde", "dblonde", "dip-connectives", "dip-pronouns"])
-def test_a_language_that_a_metric_is_not_defined_for_is_not_applicable(
-    here: Run, tmp_path: Path, metric: str
-) -> None:
+def test_a_language_that_a_metric_is_not_defined_for_is_not_applicable(here: Run, tmp_path: Path, metric: str) -> None:
     write(tmp_path, mine=GERMAN, human=GERMAN)
     done = here("eval", "score", *FILES[:4], "--metric", metric, "--target-language", "de", "--json")
     assert done.returncode == 0
@@ -112,9 +104,7 @@ def test_one_file_may_be_standard_input(here: Run, tmp_path: Path, monkeypatch: 
         '\ufeff{"reference": "The fog lifted.", "mt": "The fog lifted."}\n',
     ],
 )
-def test_either_kind_of_table_may_be_standard_input(
-    here: Run, monkeypatch: pytest.MonkeyPatch, table: str
-) -> None:
+def test_either_kind_of_table_may_be_standard_input(here: Run, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(table.encode())))
     done = here("eval", "score", "-", "--metric", "chrf", "--json")
     assert json.loads(done.stdout)["scores"][0]["score"] == 100
@@ -142,13 +132,9 @@ def test_an_undetected_language_must_be_given(here: Run, tmp_path: Path) -> None
     write(tmp_path, mine="Anna met Boris in Paris.\n", human="Anna met Boris in Paris.\n")
     done = here("eval", "score", *FILES[:4], "--metric", "entities", "--metric", "blonde")
     assert done.returncode == 0
-    assert (
-        "too short to detect the language of the translations: use --target-language, e.g. en." in done.stderr
-    )
+    assert "too short to detect the language of the translations: use --target-language, e.g. en." in done.stderr
     output = " ".join(done.stdout.split())
-    assert (
-        "entities is not applicable: the target language could not be detected from so little text" in output
-    )
+    assert "entities is not applicable: the target language could not be detected from so little text" in output
     assert ".." not in output
 
 
@@ -211,12 +197,7 @@ def test_blonde_plus_without_annotation_says_what_it_needs(here: Run, annotated:
     ],
 )  # fmt: skip
 def test_annotation_that_does_not_fit_is_refused(
-    here: Run,
-    annotated: tuple[str, ...],
-    tmp_path: Path,
-    lines: list[str],
-    words: tuple[str, ...],
-    message: str,
+    here: Run, annotated: tuple[str, ...], tmp_path: Path, lines: list[str], words: tuple[str, ...], message: str
 ) -> None:
     write(tmp_path, x="".join(f"{line}\n" for line in lines))
     done = here(*annotated, "--metric", *words)
@@ -227,9 +208,7 @@ def test_annotation_that_does_not_fit_is_refused(
 # --- suites ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_chapter_of_bwb_is_a_table_with_published_rows_and_annotation_issues(
-    here: Run, tmp_path: Path
-) -> None:
+def test_a_chapter_of_bwb_is_a_table_with_published_rows_and_annotation_issues(here: Run, tmp_path: Path) -> None:
     write_chapter(tmp_path / "tale")
     write_output(tmp_path / "mine.txt")
     done = here("eval", "suite", "bwb", "--data", "tale", "--system", "mine=mine.txt")
@@ -260,9 +239,7 @@ def test_outputs_that_do_not_fit_a_suite_are_refused(
 
 @pytest.mark.parametrize("suite", ["bwb", "cai-xiong", "dip", "ltcr"])
 @pytest.mark.parametrize("text", ["", "no JSON\n", '{"id": 3}\n'])
-def test_data_of_another_kind_is_refused_by_every_suite(
-    here: Run, tmp_path: Path, suite: str, text: str
-) -> None:
+def test_data_of_another_kind_is_refused_by_every_suite(here: Run, tmp_path: Path, suite: str, text: str) -> None:
     (tmp_path / "data.jsonl").write_text(text, encoding="utf-8")
     done = here("eval", "suite", suite, "--data", "data.jsonl")
     assert (done.returncode, done.stdout) == (2, "")

@@ -15,8 +15,7 @@ from tests.eval.metrics.dip.test_every_metric import ALL, OUTPUTS, PAGES
 def table(tmp_path: Path) -> str:
     """Three documents with a reference and a system called worse."""
     rows = [
-        {"id": name, "reference": PAGES[name], "systems": {"worse": OUTPUTS[name], "same": PAGES[name]}}
-        for name in ALL
+        {"id": name, "reference": PAGES[name], "systems": {"worse": OUTPUTS[name], "same": PAGES[name]}} for name in ALL
     ]
     path = tmp_path / "stories.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -32,9 +32,7 @@ def test_a_set_is_written_and_summarised(here: Run, files: tuple[str, ...], tmp_
     assert [item.word for item in read_mined_set(tmp_path / "set.jsonl").items] == ["lantern", "but", "She"]
 
 
-def test_only_passages_that_all_systems_fail_are_mined(
-    here: Run, files: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_only_passages_that_all_systems_fail_are_mined(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "mine", *files, "--at-least", "2", "--phenomenon", "pronouns,connectives")
     assert "pronouns: 1 of 1" in done.stdout
     assert [item.word for item in read_mined_set(tmp_path / "set.jsonl").items] == ["She"]

@@ -78,16 +78,7 @@ def test_lost_connectives_are_listed(here: Run, tmp_path: Path) -> None:
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
-    words = (
-        "eval",
-        "score",
-        "--system",
-        "mine=mine.txt",
-        "--reference",
-        "human.txt",
-        "--target-language",
-        "en",
-    )
+    words = ("eval", "score", "--system", "mine=mine.txt", "--reference", "human.txt", "--target-language", "en")
     done = here(*words, "--metric", "dip-connectives", "--json", "--html", "out.html")
     found = json.loads(done.stdout)["connectives"]["mine"]
     assert found["because"] == {"asked": 1, "same": 1, "other": 0, "lost": 0}
@@ -99,19 +90,14 @@ def test_lost_connectives_are_listed(here: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("times", "more"), [(1, ""), (25, "5 more malformed marks of dropped pronouns")])
-def test_malformed_marks_of_dropped_pronouns_are_reported(
-    here: Run, tmp_path: Path, times: int, more: str
-) -> None:
+def test_malformed_marks_of_dropped_pronouns_are_reported(here: Run, tmp_path: Path, times: int, more: str) -> None:
     rows = [{"source": "<他>_S走了。", "reference": "He left.", "mt": "He left."}]
     rows += [{"source": "<他>_X来了。", "reference": "He came.", "mt": "Came."}] * times
     (tmp_path / "book.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     words = ("eval", "score", "book.jsonl", "--source-language", "zh", "--target-language", "en")
     done = here(*words, "--metric", "zero-pronouns")
     assert done.returncode == 0
-    assert (
-        "Document '1', segment 2, column 1: <他>_X: X is not a role; expected one of S, O, Pa, R, UN."
-        in done.stderr
-    )
+    assert "Document '1', segment 2, column 1: <他>_X: X is not a role; expected one of S, O, Pa, R, UN." in done.stderr
     assert done.stderr.count("is not a role") == min(times, 20)
     assert more in done.stderr
     assert "is not a role" not in here(*words, "--metric", "chrf").stderr
@@ -156,16 +142,7 @@ def test_lines_that_don_t_fit_are_named(here: Run, files: tuple[str, ...], tmp_p
 
 def test_references_are_scored_against_each_other(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text(MINE, encoding="utf-8")
-    words = (
-        "eval",
-        "score",
-        *files,
-        "--reference",
-        "other.txt",
-        "--leave-one-out",
-        "--metric",
-        "sentence-bleu",
-    )
+    words = ("eval", "score", *files, "--reference", "other.txt", "--leave-one-out", "--metric", "sentence-bleu")
     done = here(*words)
     assert done.returncode == 0
     assert done.stdout.splitlines()[1].split()[0] == "human"

@@ -52,9 +52,7 @@ def test_a_changed_text_is_not_answered_from_the_cache(here: Run, table: str, tm
     words = ("eval", "score", table, "--metric", "dip-pronouns", "--json", "--samples", "100")
     before = json.loads(here(*words).stdout)
     path = tmp_path / table
-    path.write_text(
-        path.read_text(encoding="utf-8").replace("He laughed", "She laughed", 1), encoding="utf-8"
-    )
+    path.write_text(path.read_text(encoding="utf-8").replace("He laughed", "She laughed", 1), encoding="utf-8")
     after = json.loads(here(*words).stdout)
     assert after["scores"] != before["scores"]
 

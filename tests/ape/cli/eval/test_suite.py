@@ -44,17 +44,13 @@ def test_verdicts_are_written_as_json(here: Run, files: tuple[str, ...], tmp_pat
         (("cai-xiong", "--data", "suite.jsonl", "--system", "ours"), "--system 'ours' is not NAME=FILE."),
     ],
 )
-def test_missing_inputs_are_reported(
-    here: Run, files: tuple[str, ...], words: tuple[str, ...], message: str
-) -> None:
+def test_missing_inputs_are_reported(here: Run, files: tuple[str, ...], words: tuple[str, ...], message: str) -> None:
     done = here("eval", "suite", *words)
     assert done.returncode == 2
     assert message in done.stderr
 
 
-def test_a_page_is_written_and_a_missing_folder_is_reported(
-    here: Run, files: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_page_is_written_and_a_missing_folder_is_reported(here: Run, files: tuple[str, ...], tmp_path: Path) -> None:
     done = here("eval", "suite", "cai-xiong", *files, "--html", "out.html")
     assert done.returncode == 0
     assert "The page is in out.html." in done.stderr
@@ -62,10 +58,7 @@ def test_a_page_is_written_and_a_missing_folder_is_reported(
     assert page.lower().lstrip().startswith("<!doctype html>")
     assert "1 undecided" in page
     assert "<img" not in page
-    assert (
-        "there is no folder gone"
-        in here("eval", "suite", "cai-xiong", *files, "--html", "gone/x.html").stderr
-    )
+    assert "there is no folder gone" in here("eval", "suite", "cai-xiong", *files, "--html", "gone/x.html").stderr
 
 
 def test_the_suites_are_listed(here: Run) -> None:

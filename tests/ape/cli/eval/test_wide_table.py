@@ -21,8 +21,7 @@ CELLS = {
 def printed(width: int, *, names: tuple[str, ...] = tuple(CELLS)) -> str:
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
     lines = [
-        TableLine(Text(name), [Text(cell) for cell in cells])
-        for name, cells in zip(names, CELLS.values(), strict=True)
+        TableLine(Text(name), [Text(cell) for cell in cells]) for name, cells in zip(names, CELLS.values(), strict=True)
     ]
     print_wide_table(console, "system", METRICS, lines)
     assert isinstance(console.file, io.StringIO)
@@ -56,14 +55,7 @@ def test_a_long_name_is_wrapped() -> None:
 def test_headings_of_several_words_may_be_set_in_lines() -> None:
     console = Console(file=io.StringIO(), width=30)
     print_wide_table(
-        console,
-        "type",
-        ["common phrases found"] * 2,
-        [TableLine(Text("x"), [Text("1.00")] * 2)],
-        wrap_headings=True,
+        console, "type", ["common phrases found"] * 2, [TableLine(Text("x"), [Text("1.00")] * 2)], wrap_headings=True
     )
     assert isinstance(console.file, io.StringIO)
-    assert (
-        console.file.getvalue().split()
-        == "common common phrases phrases type found found x 1.00 1.00".split()
-    )
+    assert console.file.getvalue().split() == "common common phrases phrases type found found x 1.00 1.00".split()

@@ -183,9 +183,7 @@ def test_a_raw_book_is_aligned_by_the_real_encoder(typed: Run, tmp_path: Path) -
         (["--source", "mill.txt", "--mt", "mt.epub", "--human", "mill.txt"], "mill is in French"),
     ],
 )
-def test_incomplete_raw_books_are_refused(
-    typed: Run, tmp_path: Path, flags: list[str], sentence: str
-) -> None:
+def test_incomplete_raw_books_are_refused(typed: Run, tmp_path: Path, flags: list[str], sentence: str) -> None:
     raw_book(tmp_path)
     languages = ["--source-language", "fr", "--target-language", "en"]
     done = typed("finetune", "build", *flags, *languages, "-o", "set")

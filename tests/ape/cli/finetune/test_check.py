@@ -54,19 +54,13 @@ def test_before_training_the_tokens_are_printed_with_their_marks(check: Run) -> 
     assert whole.startswith("  + learned 1")
     assert less.replace("│", "").endswith("The cat sleep.⏎⏎###⏎⏎")
     assert whole.replace("│", "").endswith("The cat sleeps.</s>")
-    assert [line.split()[:2] for line in rest if line.startswith(("train", "dev"))] == [
-        ["train", "6"],
-        ["dev", "2"],
-    ]
+    assert [line.split()[:2] for line in rest if line.startswith(("train", "dev"))] == [["train", "6"], ["dev", "2"]]
 
 
 def test_unfit_examples_are_refused_by_id(check: Run) -> None:
     done = check("--data", "blank", "--base", "base", "--json")
     assert done.returncode == 2
-    assert (
-        "ape: 1 of 3 examples can't be trained on.\n- 'chat': source, MT or human text is blank."
-        in done.stderr
-    )
+    assert "ape: 1 of 3 examples can't be trained on.\n- 'chat': source, MT or human text is blank." in done.stderr
     assert "Traceback" not in done.stderr
     output = json.loads(done.stdout)
     assert not output["sound"]
@@ -84,10 +78,7 @@ def test_a_base_without_an_end_token_is_refused(check: Run, folder: Path, tmp_pa
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [
-        ([], "--base NAME"),
-        (["adapter", "--config", "train.toml"], "--config is for the check before training"),
-    ],
+    [([], "--base NAME"), (["adapter", "--config", "train.toml"], "--config is for the check before training")],
 )
 def test_conflicting_flags_are_one_sentence(words: list[str], sentence: str, check: Run) -> None:
     done = check(*words, "--data", "data")
@@ -130,9 +121,7 @@ def test_without_a_gguf_file_the_engine_is_not_checked(check: Run) -> None:
     assert "The tokens of the embedded engine were not checked" in done.stdout
 
 
-def test_after_training_the_engines_are_compared_and_the_card_has_the_result(
-    check: Run, adapter: Path
-) -> None:
+def test_after_training_the_engines_are_compared_and_the_card_has_the_result(check: Run, adapter: Path) -> None:
     before = json.loads((adapter / "ape.json").read_bytes())
     words = ("--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2, "--json")
     done = check(adapter, "--data", "data", *words)
@@ -180,9 +169,7 @@ def test_missing_engines_are_skipped_with_the_reason(check: Run, adapter: Path) 
     printed = check(*words)
     assert "vllm was not compared: " in printed.stdout
     assert "false has no vllm. Set vllm_python (APE_VLLM_PYTHON)" in printed.stdout
-    assert (
-        "embedded was not compared: the base is not a GGUF file. Give one with --gguf FILE." in printed.stdout
-    )
+    assert "embedded was not compared: the base is not a GGUF file. Give one with --gguf FILE." in printed.stdout
     output = json.loads(check(*words, "--json").stdout)
     assert "has no vllm" in output["left_out"]["vllm"]
     assert set(output["left_out"]) == {"embedded", "vllm"}
@@ -199,9 +186,7 @@ def test_a_vllm_that_fails_to_start_does_not_lose_the_other_results(
     check: Run, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = tmp_path / "python"
-    broken.write_text(
-        f'#!/bin/sh\n[ "$1" = -c ] && exec {sys.executable} -c pass\necho no memory >&2\nexit 1\n'
-    )
+    broken.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exec {sys.executable} -c pass\necho no memory >&2\nexit 1\n')
     broken.chmod(0o755)
     monkeypatch.setenv("APE_VLLM_PYTHON", str(broken))
     monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)

@@ -35,9 +35,7 @@ MANIFEST = {
     "inputs": [{"file": "tales.jsonl", "sha256": "ab" * 32}],
     "licences": ["CC0-1.0"],
     "filters": [{"filter": "short", "came": 1100, "dropped": 100, "left": 1000, "dropped_by_pair": {}}],
-    "splits": {
-        "train": {"examples": 1000, "languages": {"fr-en": 1000}, "kinds": {"edit": 900, "identity": 100}}
-    },
+    "splits": {"train": {"examples": 1000, "languages": {"fr-en": 1000}, "kinds": {"edit": 900, "identity": 100}}},
 }
 
 
@@ -101,9 +99,7 @@ def test_a_model_card_agrees_with_the_adapter_files(here: Run, adapter: Path, tm
         "## Limits",
     ):
         assert line in text.splitlines()
-    assert (
-        "by `ape finetune export --to merged`, it is a model for any server. It has to be queried in" in text
-    )
+    assert "by `ape finetune export --to merged`, it is a model for any server. It has to be queried in" in text
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,7 @@ def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> di
     prompt = prompt_format(measured.model.format).render(example.question)
     known = example.mt.split()
     chances = [
-        [(" " if at else "") + word, -0.01 if word in known else sure, []]
-        for at, word in enumerate(text.split(" "))
+        [(" " if at else "") + word, -0.01 if word in known else sure, []] for at, word in enumerate(text.split(" "))
     ]
     return {
         "prompt": hashlib.sha256(prompt.text.encode()).hexdigest()[:20],
@@ -84,9 +83,7 @@ def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> di
 
 
 @pytest.fixture
-def adapter(
-    made: tuple[Path, ServedAdapter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Run
-) -> Path:
+def adapter(made: tuple[Path, ServedAdapter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Run) -> Path:
     """A copy of the adapter in the working folder, with the rows."""
     monkeypatch.setenv("APE_WINDOW", "512")
     monkeypatch.setenv("APE_SLOTS", "1")
@@ -133,9 +130,7 @@ def test_a_filter_is_fitted_on_stored_drafts_and_written_to_the_card(here: Run, 
     assert gate is not None
     assert first == f"90 edits were found; the threshold is {gate.threshold:g}."
     assert "In cross-validation, 60 edits pass, with the threshold of the other folds." in second
-    assert (
-        third == "  fr-en: +60 of 1,260 words"
-    )  # expected: a word in each of the 60 that mend, 14 words in all 90
+    assert third == "  fr-en: +60 of 1,260 words"  # expected: a word in each of the 60 that mend, 14 words in all 90
     again = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--json")
     assert json.loads(again.stdout) == {
         "threshold": gate.threshold,
@@ -245,9 +240,7 @@ def test_an_unknown_base_is_given_as_a_file(
 
 @pytest.mark.usefixtures("no_engine", "adapter")
 @pytest.mark.parametrize("verb", ["gate", "score"])
-@pytest.mark.parametrize(
-    "message", [{"APE_ENGINE": "vllm", "APE_MODEL": "m"}, {"APE_URL": "http://127.0.0.1:9/v1"}]
-)
+@pytest.mark.parametrize("message", [{"APE_ENGINE": "vllm", "APE_MODEL": "m"}, {"APE_URL": "http://127.0.0.1:9/v1"}])
 def test_another_engine_is_refused_rather_than_ignored(
     verb: str, message: dict[str, str], here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,9 +268,7 @@ def test_another_engine_is_refused_rather_than_ignored(
         (["unexported", "--rows", "rows.jsonl"], "unexported has no adapter.gguf. Export the adapter"),
     ],
 )
-def test_bad_input_is_one_sentence(
-    verb: str, words: Sequence[str], sentence: str, here: Run, tmp_path: Path
-) -> None:
+def test_bad_input_is_one_sentence(verb: str, words: Sequence[str], sentence: str, here: Run, tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").touch()
     (tmp_path / "bare").mkdir()
     shutil.copytree(tmp_path / "mine", tmp_path / "unexported", ignore=shutil.ignore_patterns(GGUF_FILE))

@@ -54,9 +54,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def ape(
-    provider: Hosting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Type:
+def ape(provider: Hosting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Type:
     """Run `ape finetune openai` with the API key and the URL of the provider."""
     for name in [name for name in os.environ if name.startswith(("APE_", "OPENAI_"))]:
         monkeypatch.delenv(name)
@@ -136,18 +134,14 @@ def test_nothing_is_spent_without_confirmation(ape: Type, data: Path, provider: 
     assert provider.calls == []
 
 
-def test_a_failing_upload_is_retried_and_reported(
-    ape: Type, order: tuple[str, ...], provider: Hosting
-) -> None:
+def test_a_failing_upload_is_retried_and_reported(ape: Type, order: tuple[str, ...], provider: Hosting) -> None:
     provider.faults["upload"] = [Fail(503, "come back later")]
     done = ape(*order)
     assert done.code == 0
     assert "503: come back later). Trying again" in done.err
 
 
-def test_a_failed_job_is_a_sentence_and_exit_code_one(
-    ape: Type, order: tuple[str, ...], provider: Hosting
-) -> None:
+def test_a_failed_job_is_a_sentence_and_exit_code_one(ape: Type, order: tuple[str, ...], provider: Hosting) -> None:
     error = {"code": "invalid_training_file", "message": "Line 3 has no answer.", "param": "training_file"}
     provider.plan = (Stage("validating_files"), Stage("failed", (), (("error", error),)))
     done = ape(*order)
@@ -155,9 +149,7 @@ def test_a_failed_job_is_a_sentence_and_exit_code_one(
     assert "ape: Job ftjob-1 failed (training_file): Line 3 has no answer." in done.err
 
 
-def test_a_wrong_key_is_a_sentence(
-    ape: Type, order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_key_is_a_sentence(ape: Type, order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APE_ENGINE_KEY", "sk-wrong-99")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)  # the key of OpenAI is never sent to another host
     done = ape(*order)
@@ -285,9 +277,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_follow_it(
     assert "cancel" not in provider.calls
 
 
-def test_a_thousand_steps_are_ten_lines_without_a_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_thousand_steps_are_ten_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with job_progress(Console(file=io.StringIO()), "ftjob-1") as watch:
         watch(HostedJobEvent("", "running"))
         watch(HostedJobEvent("", "running"))

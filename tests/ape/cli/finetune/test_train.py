@@ -47,6 +47,7 @@ def words(place: Path, out: Path, *, steps: int) -> list[str]:
     return ["finetune", "train", *(str(word) for pair in flags.items() for word in pair)]
 
 
+@pytest.mark.subprocess
 def test_progress_and_next_commands_are_printed(here: Run, place: Path, tmp_path: Path) -> None:
     out = tmp_path / "adapter"
     done = here(*words(place, out, steps=3), "--json")

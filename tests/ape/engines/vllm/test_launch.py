@@ -64,9 +64,7 @@ def gated(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     sys.modules.pop("ape_vllm_auth", None)
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/models", "/adapters", "/invocations", "/tokenize", "/metrics", "/health/x"]
-)
+@pytest.mark.parametrize("path", ["/v1/models", "/adapters", "/invocations", "/tokenize", "/metrics", "/health/x"])
 def test_every_path_asks_for_the_key(path: str, gated: str) -> None:
     def status(**headers: str) -> int:
         return httpx2.get(gated + path, headers=headers).status_code

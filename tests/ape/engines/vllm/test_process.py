@@ -60,15 +60,11 @@ def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
 class ProcessTree:
     """A parent, its reaper, and the processes of the command."""
 
-    def __init__(
-        self, folder: Path, *, grace: str = "0.5", leaky: bool = False, stubborn: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, *, grace: str = "0.5", leaky: bool = False, stubborn: bool = False) -> None:
         note = folder / "pids"
         command = [*REAPER, grace, sys.executable, "-c", FAMILY, str(note), *["stubborn"] * stubborn]
         self.parent = subprocess.Popen(
-            [sys.executable, "-c", PARENT, "leaky" if leaky else "tight", *command],
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", PARENT, "leaky" if leaky else "tight", *command], stdout=subprocess.PIPE, text=True
         )
         assert self.parent.stdout
         self.reaper, self.sleeper = (int(pid) for pid in self.parent.stdout.readline().split())
@@ -115,9 +111,7 @@ def test_when_its_parent_is_killed_nobody_is_left(start_tree: StartTree) -> None
     wait_for(tree.is_gone)
 
 
-def test_when_its_parent_is_killed_and_somebody_holds_the_line_nobody_is_left_either(
-    start_tree: StartTree,
-) -> None:
+def test_when_its_parent_is_killed_and_somebody_holds_the_line_nobody_is_left_either(start_tree: StartTree) -> None:
     tree = start_tree(leaky=True)
     tree.parent.kill()
     wait_for(tree.is_gone)
@@ -162,9 +156,7 @@ def test_the_exit_code_is_the_commands(code: str, expected: int) -> None:
 
 
 def test_a_command_that_is_none_is_a_sentence() -> None:
-    done = subprocess.run(
-        [*REAPER, "1", "/no/such"], input="", capture_output=True, text=True, timeout=20, check=False
-    )
+    done = subprocess.run([*REAPER, "1", "/no/such"], input="", capture_output=True, text=True, timeout=20, check=False)
     assert (done.returncode, done.stderr) == (127, "/no/such can't be started: No such file or directory\n")
 
 
@@ -252,10 +244,7 @@ async def test_only_the_last_lines_are_kept() -> None:
     [
         ("import sys; sys.exit(3)", "It stopped with exit code 3."),
         ("import os; os.kill(os.getpid(), 11)", "It was killed by SIGSEGV."),
-        (
-            "import os; os.kill(os.getpid(), 9)",
-            "It was killed by SIGKILL (possibly by the system, out of memory).",
-        ),
+        ("import os; os.kill(os.getpid(), 9)", "It was killed by SIGKILL (possibly by the system, out of memory)."),
     ],
 )
 async def test_how_it_ended_is_a_sentence(code: str, sentence: str) -> None:

@@ -154,14 +154,7 @@ async def test_a_flag_of_the_users_takes_the_place_of_ours(
 
 @pytest.mark.parametrize(
     ("ranks", "rank", "slots"),
-    [
-        ((), 16, 4),
-        ((1,), 1, 4),
-        ((8, 4), 8, 4),
-        ((8, 17), 32, 4),
-        ((320,) * 5, 320, 5),
-        ((2,) * 20, 8, 8),
-    ],
+    [((), 16, 4), ((1,), 1, 4), ((8, 4), 8, 4), ((8, 17), 32, 4), ((320,) * 5, 320, 5), ((2,) * 20, 8, 8)],
 )
 def test_rank_and_slots_follow_from_the_adapters(ranks: tuple[int, ...], rank: int, slots: int) -> None:
     vllm = VllmSupervisor(VllmLaunch(Path("python"), "m", "base", ranks=ranks), log_line=print)
@@ -195,11 +188,7 @@ def test_a_rank_that_vllm_does_not_have_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("python", "sentence"),
-    [
-        (sys.executable, "has no vllm"),
-        ("/no/such", "can't be run: No such file"),
-        ("/", "can't be run: Permission"),
-    ],
+    [(sys.executable, "has no vllm"), ("/no/such", "can't be run: No such file"), ("/", "can't be run: Permission")],
 )
 async def test_an_interpreter_without_vllm_is_refused_with_the_remedy(python: str, sentence: str) -> None:
     with pytest.raises(InputError, match=f"{sentence}.*APE_VLLM_PYTHON"):
@@ -262,9 +251,7 @@ async def test_a_start_that_takes_too_long_is_an_error(supervision: FakeSupervis
             pass
 
 
-async def test_interrupted_while_it_starts_nothing_is_left(
-    supervision: FakeSupervision, until: Until
-) -> None:
+async def test_interrupted_while_it_starts_nothing_is_left(supervision: FakeSupervision, until: Until) -> None:
     supervision.fake.set(never_healthy=True)
     vllm = supervision.vllm()
     starting = asyncio.create_task(vllm.__aenter__())
@@ -334,9 +321,7 @@ async def test_when_its_reaper_is_killed_the_others_go_before_it_is_started_agai
         await until(lambda: vllm.state is VllmState.UP)
 
 
-async def test_one_who_does_not_answer_is_killed_and_started_again(
-    supervision: FakeSupervision, until: Until
-) -> None:
+async def test_one_who_does_not_answer_is_killed_and_started_again(supervision: FakeSupervision, until: Until) -> None:
     async with supervision.vllm(timeouts=replace(HASTY, unresponsive=1)) as vllm:
         first = supervision.fake.life
         os.kill(first.api, signal.SIGSTOP)
@@ -370,9 +355,7 @@ async def test_one_who_keeps_dying_is_started_at_longer_and_longer_intervals(
         await until(lambda: vllm.state is VllmState.UP)
 
 
-async def test_after_a_steady_time_it_is_started_again_quickly(
-    supervision: FakeSupervision, until: Until
-) -> None:
+async def test_after_a_steady_time_it_is_started_again_quickly(supervision: FakeSupervision, until: Until) -> None:
     async with supervision.vllm(timeouts=replace(HASTY, stable=0)) as vllm:
         for restarts in (1, 2):
             os.kill(supervision.fake.life.api, signal.SIGKILL)
@@ -412,9 +395,7 @@ async def test_one_who_does_not_heed_is_killed_at_the_end(supervision: FakeSuper
     assert not alive(supervision.fake.life.api)
 
 
-async def test_on_up_runs_before_it_counts_as_up_each_time(
-    supervision: FakeSupervision, until: Until
-) -> None:
+async def test_on_up_runs_before_it_counts_as_up_each_time(supervision: FakeSupervision, until: Until) -> None:
     states: list[VllmState] = []
 
     async def on_up() -> None:
@@ -428,9 +409,7 @@ async def test_on_up_runs_before_it_counts_as_up_each_time(
     assert states == [VllmState.STARTING, VllmState.STARTING]
 
 
-async def test_on_up_that_fails_is_an_error_at_first_and_told_later(
-    supervision: FakeSupervision, until: Until
-) -> None:
+async def test_on_up_that_fails_is_an_error_at_first_and_told_later(supervision: FakeSupervision, until: Until) -> None:
     broken = True
 
     async def on_up() -> None:

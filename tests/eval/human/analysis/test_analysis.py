@@ -103,10 +103,7 @@ def test_the_analysis_is_determined_by_the_seed() -> None:
         ([], "There are no votes on a pair of systems"),
         (votes("===="), "all 4 votes between x and y are ties"),
         (votes("xxy"), "there is only one rater (r)"),
-        (
-            [replace(vote, kind="spam", second=SHUFFLED_SYSTEM) for vote in votes("x")],
-            "There are no votes on a pair",
-        ),
+        ([replace(vote, kind="spam", second=SHUFFLED_SYSTEM) for vote in votes("x")], "There are no votes on a pair"),
     ],
     ids=["zero votes", "all ties", "one rater", "spam only"],
 )

@@ -11,12 +11,7 @@ import pytest
 from eval.human.analysis import analyse_votes, format_analysis
 from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
-from eval.human.analysis.preference_rates import (
-    PositionEffect,
-    Preference,
-    measure_preference,
-    position_effect,
-)
+from eval.human.analysis.preference_rates import PositionEffect, Preference, measure_preference, position_effect
 from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
 from eval.human.analysis.rater_checks import check_raters
 from eval.human.analysis.sequential_looks import sequential_look
@@ -30,10 +25,7 @@ from eval.statistics.proportion import binomial_p_value
 def document(name: str, winners: str, *, rater: str = "r", first: str = "x", second: str = "y") -> list[Vote]:
     """One vote per passage; the same system is first in all of them."""
     choices: list[Choice] = ["first" if winner == first else "second" for winner in winners]
-    return [
-        Vote(f"{name}:{at}", rater, first, second, choice, document=name)
-        for at, choice in enumerate(choices, 1)
-    ]
+    return [Vote(f"{name}:{at}", rater, first, second, choice, document=name) for at, choice in enumerate(choices, 1)]
 
 
 def documents(number: int, winners: str, *, rater: str = "r", start: int = 0) -> list[Vote]:

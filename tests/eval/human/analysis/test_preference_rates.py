@@ -52,9 +52,7 @@ def test_spam_and_repeats_do_not_count() -> None:
         Vote("i0", "r", "x", "y", "second", kind="repeat", repeats="i0"),
         Vote("s", "r", "x", SHUFFLED_SYSTEM, "first", kind="spam"),
     ]
-    assert measure_preference([*votes("xxxy"), *extra], "x", "y") == measure_preference(
-        votes("xxxy"), "x", "y"
-    )
+    assert measure_preference([*votes("xxxy"), *extra], "x", "y") == measure_preference(votes("xxxy"), "x", "y")
 
 
 def test_only_ties_no_votes_and_unknown_pairs_are_unmeasured() -> None:

@@ -14,8 +14,7 @@ from tests.eval.human.analysis.vote_factory import votes
 
 def _spam(line: str, rater: str) -> list[Vote]:
     return [
-        replace(vote, item=f"s{vote.item}")
-        for vote in votes(line, rater=rater, second=SHUFFLED_SYSTEM, kind="spam")
+        replace(vote, item=f"s{vote.item}") for vote in votes(line, rater=rater, second=SHUFFLED_SYSTEM, kind="spam")
     ]
 
 
@@ -46,11 +45,7 @@ def test_preferring_shuffled_texts_is_flagged_by_the_exact_test() -> None:
 
 
 def test_changing_more_answers_than_others_is_flagged() -> None:
-    others = [
-        vote
-        for rater in "abcd"
-        for vote in (*votes("xxyyxxyyxx", rater=rater), *_repeats("xxyyxxyyxy", rater))
-    ]
+    others = [vote for rater in "abcd" for vote in (*votes("xxyyxxyyxx", rater=rater), *_repeats("xxyyxxyyxy", rater))]
     own = [*others, *votes("xxyyxxyyxx", rater="z"), *_repeats("yyxxyyyyxx", "z")]
     (check,) = (one for one in _rater(own, "z").checks if one.check == "repeats")
     assert (check.failures, check.trials) == (6, 10)

@@ -27,11 +27,7 @@ def test_tied_systems_share_their_mean_rank() -> None:
 
 
 def test_raters_who_have_not_seen_all_systems_are_left_out() -> None:
-    own = [
-        *votes("xy", rater="a"),
-        *votes("xx", second="z", rater="a", start=2),
-        *votes("x", rater="b", start=9),
-    ]
+    own = [*votes("xy", rater="a"), *votes("xx", second="z", rater="a", start=2), *votes("x", rater="b", start=9)]
     found = rater_rankings(own)
     assert isinstance(found, RaterRankings)
     assert found.left_out == ("b",)

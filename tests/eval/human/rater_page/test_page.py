@@ -65,9 +65,7 @@ def page_of(trial: Trial, folder: Path) -> str:
 
 def save_to_file(tab: Tab, browser: Browser, folder: Path) -> Path:
     """Save the votes and return the downloaded file."""
-    browser.call(
-        "Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), eventsEnabled=True
-    )
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), eventsEnabled=True)
     browser.events.setdefault("", []).clear()
     tab.click("#to-file")
     while not any(event.get("params", {}).get("state") == "completed" for event in browser.events[""]):
@@ -105,9 +103,7 @@ def test_votes_of_the_offline_page_can_be_imported(tab: Tab, browser: Browser, t
         assert vote.at
 
 
-def test_votes_survive_a_restart_and_move_to_another_browser_by_file(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_votes_survive_a_restart_and_move_to_another_browser_by_file(browser: Browser, tmp_path: Path) -> None:
     trial = invented_trial(3)
     page = page_of(trial, tmp_path)
     with chromium(find_chromium(), tmp_path / "mine") as mine:

@@ -24,9 +24,7 @@ def votes() -> list[Vote]:
     """Two raters who prefer the systems in their order; one prefers half of the shuffled texts."""
     systems = ("a", EVIL, "c")
     design = TrialDesign(items=18, spam=0.5, repeats=0)
-    trial = make_trial(
-        a_corpus(systems=systems, books=("One", "Two")), design=design, raters=("anna", f"ben {EVIL}")
-    )
+    trial = make_trial(a_corpus(systems=systems, books=("One", "Two")), design=design, raters=("anna", f"ben {EVIL}"))
     order = {name: place for place, name in enumerate((*systems, "(shuffled)"))}
     found = []
     for rater in trial.raters:
@@ -48,13 +46,7 @@ def test_the_page_has_all_parts_and_escapes_text(votes: list[Vote], tmp_path: Pa
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert EVIL.replace("<", "&lt;").replace(">", "&gt;") in page
-    for heading in (
-        "Preferences",
-        "Without flagged raters",
-        "Strengths on one scale",
-        "By book",
-        "By rater",
-    ):
+    for heading in ("Preferences", "Without flagged raters", "Strengths on one scale", "By book", "By rater"):
         assert heading in page
     assert "default-src 'none'" in page
     assert not re.search(r'(?:src|href)="?(?!#)', page)

@@ -56,9 +56,7 @@ def test_a_slow_annotator_works_in_several_processes(tmp_path: Path, monkeypatch
     monkeypatch.setattr("eval.linguistics.annotators.cache._WORTH_A_PROCESS", 2)
     letters = Letters(slow=True)
     texts = [f"text {number}" for number in range(40)]
-    assert CachedAnnotator(letters, tmp_path, processes=2).annotate(texts) == [
-        annotation(text) for text in texts
-    ]
+    assert CachedAnnotator(letters, tmp_path, processes=2).annotate(texts) == [annotation(text) for text in texts]
     assert letters.texts_seen == []  # the worker processes annotated all
     monkeypatch.setattr("eval.linguistics.annotators.cache._WORTH_A_PROCESS", 1000)
     assert CachedAnnotator(letters, tmp_path).annotate(texts)

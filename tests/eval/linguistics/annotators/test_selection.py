@@ -8,18 +8,11 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.linguistics.annotators import (
-    CachedAnnotator,
-    NoAnnotatorError,
-    annotator_for,
-    use_annotation_cache,
-)
+from eval.linguistics.annotators import CachedAnnotator, NoAnnotatorError, annotator_for, use_annotation_cache
 from eval.linguistics.annotators.spacy_model import SpacyAnnotator, installed_models
 
 
-@pytest.mark.parametrize(
-    ("language", "prefer", "name"), [("en", "textblob", "textblob"), ("zh-CN", "jieba", "jieba")]
-)
+@pytest.mark.parametrize(("language", "prefer", "name"), [("en", "textblob", "textblob"), ("zh-CN", "jieba", "jieba")])
 def test_languages_that_need_no_download(language: str, prefer: str, name: str) -> None:
     found = annotator_for(language, prefer=prefer)
     assert found.name.startswith(name)

@@ -64,10 +64,7 @@ def test_the_example_chapter_has_30_lines_56_errors_and_12_issues(shared_data: P
     assert sum("7 is not an error kind" in issue.message for issue in issues) == 5
     assert sum("characters" in issue.message for issue in issues) == 7
     assert all(
-        line.text[error.start : error.end] == error.found
-        for line in lines
-        for error in line.errors
-        if error.found
+        line.text[error.start : error.end] == error.found for line in lines for error in line.errors if error.found
     )
 
 

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.linguistics.bwb.markup import (
-    AnnotationIssue,
-    BwbMarkup,
-    BwbQuotation,
-    BwbSpan,
-    parse_markup,
-    read_markup,
-)
+from eval.linguistics.bwb.markup import AnnotationIssue, BwbMarkup, BwbQuotation, BwbSpan, parse_markup, read_markup
 from eval.linguistics.coreference.bwb_clusters import clusters_from_markup
 from eval.linguistics.coreference.scorers import conll_f1
 
@@ -67,12 +60,7 @@ def test_a_quotation_may_span_lines_and_its_inner_spaces_are_mark_up() -> None:
         (r"Go! <\Q>", "Go!", 4, "closes no quotation"),
         ("<Q, 1> Go!", "Go!", 1, "never closed"),
         ("<Q, 1> Go! </Q>", "Go!", 11, r"should be <\Q>"),
-        (
-            "<PER, T, 1>{Mira} saw <ORG, T, 1>{Orlen}",
-            "Mira saw Orlen",
-            23,
-            "entity 1 is ORG here and PER earlier",
-        ),
+        ("<PER, T, 1>{Mira} saw <ORG, T, 1>{Orlen}", "Mira saw Orlen", 23, "entity 1 is ORG here and PER earlier"),
     ],
 )
 def test_every_mistake_is_an_issue_and_no_text_is_lost(line: str, text: str, column: int, what: str) -> None:
@@ -164,10 +152,7 @@ def test_the_sample_without_mark_up_is_the_chapter_except_two_spaces(shared_data
         parsed = [line.strip() for line in _sample(shared_data, language).lines]
         different = [(ours, line) for ours, line in zip(parsed, plain, strict=True) if ours != line]
         assert len(different) == differing
-        assert all(
-            ours == line.replace("her head", "herhead").replace("her acc", "heracc")
-            for ours, line in different
-        )
+        assert all(ours == line.replace("her head", "herhead").replace("her acc", "heracc") for ours, line in different)
 
 
 def test_mark_up_gives_clusters_for_the_scorers(shared_data: Path) -> None:

@@ -36,9 +36,7 @@ def test_brackets_need_no_bar_between_them(tmp_path: Path) -> None:
         (("(1)", "oops"), r"line 3: the last column is 'oops'"),
     ],
 )
-def test_unmatched_brackets_are_refused_by_line(
-    tmp_path: Path, columns: tuple[str, ...], message: str
-) -> None:
+def test_unmatched_brackets_are_refused_by_line(tmp_path: Path, columns: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_conll(_file(tmp_path / "a", *columns))
 

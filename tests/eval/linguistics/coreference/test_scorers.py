@@ -29,10 +29,7 @@ def test_all_36_cases_of_the_conll_scorer_agree_to_four_digits(shared_data: Path
         pairs = read_document_pairs(folder / "test" / case["key"], folder / "test" / case["response"])
         for name, expected in case["expected"].items():
             found = score_documents(NAMES[name], pairs)
-            assert (found.recall, found.precision, found.f1) == pytest.approx(expected, abs=5e-5), (
-                case["id"],
-                name,
-            )
+            assert (found.recall, found.precision, found.f1) == pytest.approx(expected, abs=5e-5), (case["id"], name)
 
 
 @pytest.mark.parametrize(

@@ -96,9 +96,7 @@ def test_an_eflomal_that_cant_be_run_is_a_model_error(tmp_path: Path) -> None:
     # As passed by the Python code of eflomal 2.0.0.
     [(1, 1.0, (1250, 1250, 5000)), (77, 1.0, (142, 142, 570)), (100_000, 0.3, (2, 1, 5))],
 )
-def test_iteration_counts_equal_eflomals(
-    sentences: int, times: float, expected: tuple[int, int, int]
-) -> None:
+def test_iteration_counts_equal_eflomals(sentences: int, times: float, expected: tuple[int, int, int]) -> None:
     assert iteration_counts(sentences, times) == expected
 
 

@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.linguistics.word_alignment.error_rate import (
-    GoldLinks,
-    alignment_error_rate,
-    read_bitext,
-    read_links,
-)
+from eval.linguistics.word_alignment.error_rate import GoldLinks, alignment_error_rate, read_bitext, read_links
 
 
 def test_the_rate_counts_sure_and_possible_links() -> None:

@@ -37,9 +37,7 @@ def scored(metric: Blonde, given: Corpus) -> Score:
     return score
 
 
-@pytest.mark.parametrize(
-    ("metric", "name"), [(BLONDE, "blonde"), (DISCOURSE, "dblonde"), (BlondePlus(), "blonde+")]
-)
+@pytest.mark.parametrize(("metric", "name"), [(BLONDE, "blonde"), (DISCOURSE, "dblonde"), (BlondePlus(), "blonde+")])
 def test_each_variant_is_a_metric_with_marks(metric: Blonde, name: str) -> None:
     counting: Metric = metric
     marking: MarkingMetric = metric
@@ -185,9 +183,7 @@ def test_annotated_names_decide_for_the_references_and_are_found_in_the_output()
 
 def test_blonde_plus_adds_a_key_for_each_annotation() -> None:
     given = corpus([OUTPUT], [REFERENCE])
-    plus = BlondePlus(
-        annotator=InlineTagAnnotator(), ambiguity={("d", 0): ["saw"]}, ellipsis={("d", 0): ["her", "he"]}
-    )
+    plus = BlondePlus(annotator=InlineTagAnnotator(), ambiguity={("d", 0): ["saw"]}, ellipsis={("d", 0): ["her", "he"]})
     score = scored(plus, given)
     assert score.parts["ambiguity"] == 1.0
     # "her" is lost, "he" is kept: one of two; whole words only, so no "he" in "her".
@@ -217,9 +213,7 @@ def test_lost_and_added_words_are_marked() -> None:
     }
 
 
-WORDS = (
-    "he/PRP She/PRP it/PRP ran/VBD runs/VBZ may/MD but/CC in/IN contrast/NN Anna/NNP Rome/GPE then/RB a/X b/X"
-)
+WORDS = "he/PRP She/PRP it/PRP ran/VBD runs/VBZ may/MD but/CC in/IN contrast/NN Anna/NNP Rome/GPE then/RB a/X b/X"
 LINES = st.lists(st.sampled_from(WORDS.split()), max_size=8).map(" ".join)
 TEXTS = st.lists(st.tuples(LINES, LINES), min_size=1, max_size=6)
 
@@ -236,12 +230,8 @@ def test_array_counts_equal_those_of_a_plain_loop(pairs: list[tuple[str, str]]) 
 
 @settings(deadline=None, max_examples=40)
 @given(TEXTS, st.randoms())
-def test_order_and_doubling_of_documents_change_nothing(
-    pairs: list[tuple[str, str]], chance: random.Random
-) -> None:
-    documents = [
-        Document(str(place), {"mt": (one,)}, ((other,),)) for place, (one, other) in enumerate(pairs)
-    ]
+def test_order_and_doubling_of_documents_change_nothing(pairs: list[tuple[str, str]], chance: random.Random) -> None:
+    documents = [Document(str(place), {"mt": (one,)}, ((other,),)) for place, (one, other) in enumerate(pairs)]
     twice = documents + [replace(one, id=one.id + "'") for one in documents]
     once = counted(BLONDE, Corpus(tuple(documents), "zh", "en")).score()
     chance.shuffle(twice)
@@ -249,9 +239,7 @@ def test_order_and_doubling_of_documents_change_nothing(
     if isinstance(once, Score):
         assert isinstance(other, Score)
         # A smoothed precision is a share of one match, and so falls when the corpus grows.
-        unsmoothed = {
-            name: value for name, value in once.parts.items() if name in ("tense", "pronoun", "entity", "dm")
-        }
+        unsmoothed = {name: value for name, value in once.parts.items() if name in ("tense", "pronoun", "entity", "dm")}
         assert {name: other.parts[name] for name in unsmoothed} == pytest.approx(unsmoothed)
 
 

@@ -18,14 +18,7 @@ _TAGS = {
     "gave": "VBD", "slept": "VBD", "sang": "VBD", "was": "VBD", "the": "DT", "a": "DT", "that": "DT",
     "he": "PRP", "she": "PRP", "it": "PRP", "him": "PRP", "her": "PRP", "his": "PRP$", "they": "PRP", "you": "PRP",
 }  # fmt: skip
-_LEMMAS = {
-    "lanterns": "lantern",
-    "lamps": "lamp",
-    "lit": "light",
-    "left": "leave",
-    "gave": "give",
-    "was": "be",
-}
+_LEMMAS = {"lanterns": "lantern", "lamps": "lamp", "lit": "light", "left": "leave", "gave": "give", "was": "be"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,7 @@ def test_equal_scores_count_half() -> None:
 def test_held_out_accuracy_is_of_groups_that_were_not_trained_on() -> None:
     # Each group has its own feature: nothing learned from the others helps, so every prediction is a tie.
     better, worse = np.eye(4), np.zeros((4, 4))
-    ranker = train_ranker(
-        RankedPairs(better, worse, tuple("abcd")), kind="test", features="wxyz", seed=1, folds=4
-    )
+    ranker = train_ranker(RankedPairs(better, worse, tuple("abcd")), kind="test", features="wxyz", seed=1, folds=4)
     assert ranker.facts["held_out_accuracy"] == 0.5
     assert ranker_accuracy(ranker, better, worse) == 1
 
@@ -57,9 +55,7 @@ def test_a_saved_scorer_is_loaded_unchanged(english: Annotator, tmp_path: Path) 
     scorer.save(tmp_path / "scorer.json")
     again = load_coherence_scorer(tmp_path / "scorer.json")
     assert again.fingerprint == scorer.fingerprint
-    ours, theirs = (
-        DipCoherence(one, annotator=english).count(library(*ALL), "worse") for one in (scorer, again)
-    )
+    ours, theirs = (DipCoherence(one, annotator=english).count(library(*ALL), "worse") for one in (scorer, again))
     assert isinstance(ours, MetricCounts)
     assert isinstance(theirs, MetricCounts)
     assert ours.score() == theirs.score()
@@ -109,9 +105,7 @@ def two_references(corpus: Corpus) -> Corpus:
 
 
 @pytest.mark.parametrize("against", ["mt", "shuffled"])
-def test_all_references_of_a_document_are_held_out_together(
-    english: Annotator, against: NegativeExamples
-) -> None:
+def test_all_references_of_a_document_are_held_out_together(english: Annotator, against: NegativeExamples) -> None:
     corpus = two_references(library(*ALL))
     scorer = train_coherence_scorer(corpus, against=against, systems=["worse"], annotator=english)
     assert scorer.facts["documents"] == len(ALL)

@@ -105,9 +105,7 @@ def test_the_order_of_documents_does_not_matter(make: Callable[..., Metric], eng
 
 
 @Every
-def test_a_corpus_twice_has_the_same_shares_and_means(
-    make: Callable[..., Metric], english: Annotator
-) -> None:
+def test_a_corpus_twice_has_the_same_shares_and_means(make: Callable[..., Metric], english: Annotator) -> None:
     metric = make(annotator=english)
     corpus = library(*ALL)
     again = tuple(replace(one, id=f"{one.id} again") for one in corpus.documents)
@@ -174,9 +172,7 @@ def test_without_a_reference_nothing_is_measured(make: Callable[..., Metric]) ->
 
 
 @Every
-def test_an_unknown_system_is_refused_with_the_known_ones(
-    make: Callable[..., Metric], english: Annotator
-) -> None:
+def test_an_unknown_system_is_refused_with_the_known_ones(make: Callable[..., Metric], english: Annotator) -> None:
     with pytest.raises(InputError, match=r"'other'.*worse, same"):
         make(annotator=english).count(library(*ALL), "other")
 

@@ -23,9 +23,7 @@ from tests.eval.metrics.dip.conftest import corpus_of
         ("Mira gave him his lamp.", "Mira gave his lamp.", ["lost", "kept"]),
     ],
 )
-def test_each_pronoun_has_its_outcome(
-    reference: str, output: str, outcomes: list[str], listed: Annotator
-) -> None:
+def test_each_pronoun_has_its_outcome(reference: str, output: str, outcomes: list[str], listed: Annotator) -> None:
     ours, theirs = listed.annotate([reference, output])
     assert sorted(one.outcome for one in compare_pronouns(ours, theirs)) == sorted(outcomes)
 

@@ -9,13 +9,7 @@ import pytest
 
 from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators import Annotator
-from eval.metrics.dip import (
-    DipCoherence,
-    DipConnectives,
-    DipConsistency,
-    DipPronouns,
-    train_coherence_scorer,
-)
+from eval.metrics.dip import DipCoherence, DipConnectives, DipConsistency, DipPronouns, train_coherence_scorer
 from eval.metrics.metric import Metric
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.suites.dip.mined_set_scores import mined_set_outputs, score_mined_set

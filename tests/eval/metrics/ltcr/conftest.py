@@ -70,15 +70,7 @@ def ltcr() -> Ltcr:
 
 
 SOURCES = ("红 的 诊所", "诊所 睡", "法官 睡", "睡 。", "三", "三 诊所", "法官")
-OUTPUT = (
-    "the red clinic",
-    "Clinics sleep.",
-    "the judge sleeps",
-    "dozes.",
-    "three",
-    "three at the surgery",
-    "a Judge",
-)
+OUTPUT = ("the red clinic", "Clinics sleep.", "the judge sleeps", "dozes.", "three", "three at the surgery", "a Judge")
 
 
 def corpus_of(*documents: tuple[Sequence[str], Sequence[str]]) -> Corpus:

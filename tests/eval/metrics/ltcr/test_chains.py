@@ -35,12 +35,7 @@ def test_an_english_word_is_its_lemma() -> None:
 
 @pytest.mark.parametrize(
     ("tags", "expected"),
-    [
-        (["NN", "NR", "VV"], "noun"),
-        (["VE"], "verb"),
-        (["AD", "VA", "NN"], "adjective/adverb"),
-        (["P"], "other"),
-    ],
+    [(["NN", "NR", "VV"], "noun"), (["VE"], "verb"), (["AD", "VA", "NN"], "adjective/adverb"), (["P"], "other")],
 )
 def test_a_chain_has_the_category_that_most_of_its_words_have(tags: list[str], expected: str) -> None:
     assert CHAIN_CATEGORIES[most_frequent_category(tags, "zh")] == expected
@@ -57,24 +52,14 @@ def test_the_test_set_has_the_published_number_of_pairs(shared_data: Path) -> No
     chains = [chain for one in annotated.values() for chain in one.chains]
     found = Counter(distance for chain in chains for _, _, distance in chain.pairs())
     assert len(annotated) == 310
-    assert [found[distance] for distance in range(len(CHAIN_DISTANCES))] == [
-        945,
-        2571,
-        2013,
-        1729,
-        1424,
-        8610,
-    ]
+    assert [found[distance] for distance in range(len(CHAIN_DISTANCES))] == [945, 2571, 2013, 1729, 1424, 8610]
     assert found.total() == 17292  # Lei et al. 2024, Tables 1 and 3
 
 
 @pytest.mark.parametrize(
-    ("position", "message"),
-    [([0, 1], "sentence 0, token 1"), ([3, 0], "sentence 3, token 0"), ([0, -1], "token -1")],
+    ("position", "message"), [([0, 1], "sentence 0, token 1"), ([3, 0], "sentence 3, token 0"), ([0, -1], "token -1")]
 )
-def test_a_chain_with_a_wrong_position_is_refused_by_line(
-    tmp_path: Path, position: list[int], message: str
-) -> None:
+def test_a_chain_with_a_wrong_position_is_refused_by_line(tmp_path: Path, position: list[int], message: str) -> None:
     row = {"id": "a", "source_tokens": [["诊所"]], "chains": [{"word": "诊所", "positions": [position]}]}
     path = tmp_path / "set.jsonl"
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")

@@ -22,8 +22,7 @@ def test_every_rendering_is_highlighted_in_its_sentence(ltcr: Ltcr, corpus: Corp
 
 def test_the_worst_word_comes_first(ltcr: Ltcr) -> None:
     corpus = corpus_of(
-        (["法官"] * 2 + ["睡"] * 3, ["judge", "justice", "sleeps", "dozes", "of"]),
-        (["法官"] * 2, ["judge", "judge"]),
+        (["法官"] * 2 + ["睡"] * 3, ["judge", "justice", "sleeps", "dozes", "of"]), (["法官"] * 2, ["judge", "judge"])
     )
     worst = ltcr.inconsistencies(corpus, "s")
     assert [(one.word, one.different) for one in worst] == [("睡", 3), ("法官", 1)]

@@ -70,14 +70,7 @@ def test_a_corpus_twice_scores_as_once(ltcr: Ltcr) -> None:
 def test_the_signature_has_everything_that_changes_the_number(ltcr: Ltcr, corpus: Corpus) -> None:
     signature = scored(ltcr, corpus).signature
     recipe = "renderings:links/content-words/association-0.5"
-    for field in (
-        "ltcr|chains:all",
-        recipe,
-        "aligner:looked-up",
-        "stems:snowball-english",
-        "annotator:spaced",
-        "|v:",
-    ):
+    for field in ("ltcr|chains:all", recipe, "aligner:looked-up", "stems:snowball-english", "annotator:spaced", "|v:"):
         assert field in signature
 
 
@@ -102,17 +95,13 @@ def test_another_translation_of_an_annotated_word_is_not_an_aligner_error(ltcr: 
     score = scored(replace(ltcr, annotated=ANNOTATED), corpus)
     assert score.value == pytest.approx(100 / 3)
     assert score.parts["aligner's error"] == 0
-    assert scored(replace(ltcr, annotated=ANNOTATED, read="annotation"), corpus).value == pytest.approx(
-        100 / 3
-    )
+    assert scored(replace(ltcr, annotated=ANNOTATED, read="annotation"), corpus).value == pytest.approx(100 / 3)
 
 
 def test_chains_of_another_source_are_refused(ltcr: Ltcr) -> None:
     with pytest.raises(InputError, match="cover 3 sentences, and its source has 1"):
         replace(ltcr, annotated=ANNOTATED).count(corpus_of((["法官"], ["judge"])), "s")
-    with pytest.raises(
-        InputError, match="'d0', sentence 2: the word '法官' of a chain is not at its position"
-    ):
+    with pytest.raises(InputError, match="'d0', sentence 2: the word '法官' of a chain is not at its position"):
         replace(ltcr, annotated=ANNOTATED).count(corpus_of((["法官", "红睡", "法官"], ["", "", ""])), "s")
 
 

@@ -18,12 +18,7 @@ def name(word: str, renderings: Sequence[str], *, at: int = 0, is_name: bool = T
     kinds = list(dict.fromkeys(renderings))
     occurrences = tuple(
         RenderedOccurrence(
-            segment,
-            "…" * at + word,
-            (at, at + len(word)),
-            text,
-            ((0, len(text)),) if text else (),
-            kinds.index(text),
+            segment, "…" * at + word, (at, at + len(word)), text, ((0, len(text)),) if text else (), kinds.index(text)
         )
         for segment, text in enumerate(renderings)
     )

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from eval.linguistics.annotators.protocol import Token
 from eval.metrics.ltcr.chains import LexicalChain
-from eval.metrics.ltcr.renderings import (
-    LinkedSegment,
-    WordRendering,
-    chain_renderings,
-    count_associations,
-    find_stems,
-)
+from eval.metrics.ltcr.renderings import LinkedSegment, WordRendering, chain_renderings, count_associations, find_stems
 from eval.metrics.ltcr.words import is_content_word, locate_words, tokenize_words
 
 
@@ -19,9 +13,7 @@ def segment(source: str, target: str, *links: tuple[int, int]) -> LinkedSegment:
     return LinkedSegment(tokens, tokenize_words([target], "en")[0], frozenset(links))
 
 
-def rendered(
-    *segments: LinkedSegment, places: tuple[tuple[int, int], ...], word: str = "法官"
-) -> list[WordRendering]:
+def rendered(*segments: LinkedSegment, places: tuple[tuple[int, int], ...], word: str = "法官") -> list[WordRendering]:
     return chain_renderings(LexicalChain(word, places), segments, count_associations(segments))
 
 
@@ -70,12 +62,7 @@ def test_words_have_offsets_and_stems() -> None:
     text = "Well-being rose 1,000.5 percent; it's  so."
     (tokens,) = tokenize_words([text], "en")
     assert [text[token.start : token.end] for token in tokens] == [token.text for token in tokens]
-    assert [token.text for token in tokens if is_content_word(token)] == [
-        "Well",
-        "rose",
-        "1,000.5",
-        "percent",
-    ]
+    assert [token.text for token in tokens if is_content_word(token)] == ["Well", "rose", "1,000.5", "percent"]
 
 
 def test_words_are_located_ignoring_spaces_and_unknown_ones_are_empty() -> None:

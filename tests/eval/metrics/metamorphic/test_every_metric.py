@@ -16,15 +16,7 @@ from eval.metrics.ltcr import Ltcr
 from eval.metrics.metric import Metric
 from eval.metrics.registry import METRICS, create_metric
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
-from tests.eval.metrics.metamorphic.sample import (
-    SWAPS,
-    GlossaryAligner,
-    Swap,
-    backwards,
-    doubled,
-    sample,
-    wordings,
-)
+from tests.eval.metrics.metamorphic.sample import SWAPS, GlossaryAligner, Swap, backwards, doubled, sample, wordings
 
 VARIANTS: Mapping[str, Callable[[Corpus], Corpus]] = {
     "as it is": lambda corpus: corpus,
@@ -45,10 +37,7 @@ ABOUT: Mapping[str, frozenset[str]] = {
 """Which swaps lower a metric; one that is not here looks at all words, and every swap lowers it."""
 
 # Not similarity metrics: a text may be more coherent than the reference. Both have their own tests.
-OF_ITSELF: Mapping[str, frozenset[str]] = {
-    "kp": frozenset({"pronoun", "name"}),
-    "dip-coherence": KINDS,
-}
+OF_ITSELF: Mapping[str, frozenset[str]] = {"kp": frozenset({"pronoun", "name"}), "dip-coherence": KINDS}
 """Which swaps may move it, up or down."""
 
 TOP = {
@@ -171,9 +160,7 @@ def test_a_metric_of_one_text_depends_on_sentence_order(name: str) -> None:
 
 def test_kp_needs_no_reference() -> None:
     corpus = _corpus("as it is", marked=False)
-    without_references = replace(
-        corpus, documents=tuple(replace(one, references=()) for one in corpus.documents)
-    )
+    without_references = replace(corpus, documents=tuple(replace(one, references=()) for one in corpus.documents))
     found = _metric("kp").count(without_references, "same")
     assert isinstance(found, MetricCounts)
     assert found.score() == scored("kp", "same")

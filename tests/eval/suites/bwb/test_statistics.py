@@ -12,12 +12,7 @@ from eval.linguistics.pronoun_gender import gender_of
 from eval.statistics.counts import MetricCounts, mean_fold
 from eval.suites.bwb.omission import OmissionBin, omitted_shares, score_by_omission
 from eval.suites.bwb.plots import plot_chains, plot_omission
-from eval.suites.bwb.statistics import (
-    EntityShare,
-    chain_statistics,
-    entity_statistics,
-    pronoun_statistics,
-)
+from eval.suites.bwb.statistics import EntityShare, chain_statistics, entity_statistics, pronoun_statistics
 
 CHAPTER = parse_markup(
     [
@@ -87,11 +82,7 @@ def _counted() -> MetricCounts:
 
 def test_the_documents_of_a_bin_are_scored_as_one() -> None:
     bins = score_by_omission(_counted(), np.asarray([0.05, 0.1, 0.19, 1.0]))
-    assert bins == [
-        OmissionBin(0.0, 0.1, 1, 1.0),
-        OmissionBin(0.1, 0.2, 2, 3 / 5),
-        OmissionBin(0.9, 1.0, 1, 1 / 4),
-    ]
+    assert bins == [OmissionBin(0.0, 0.1, 1, 1.0), OmissionBin(0.1, 0.2, 2, 3 / 5), OmissionBin(0.9, 1.0, 1, 1 / 4)]
 
 
 def test_a_document_without_pronouns_is_in_no_bin() -> None:
@@ -109,9 +100,7 @@ def test_a_bin_without_a_score_has_no_value() -> None:
 
 def test_the_figures_are_written(tmp_path: Path) -> None:
     plot_omission(
-        {"one": score_by_omission(_counted(), np.asarray([0.05, 0.1, 0.19, 1.0]))},
-        tmp_path / "a.png",
-        score="half",
+        {"one": score_by_omission(_counted(), np.asarray([0.05, 0.1, 0.19, 1.0]))}, tmp_path / "a.png", score="half"
     )
     plot_chains({"en": chain_statistics([CHAPTER])}, tmp_path / "b.png")
     for name in ("a.png", "b.png"):

@@ -34,9 +34,7 @@ def row(found: SuiteTable, name: str, *, published: bool = False) -> SuiteRow:
 def test_references_score_best_and_the_annotated_mt_less(outcome: SuiteResult) -> None:
     for title in ("BlonDe by category", "Discourse phenomena", "Entities in %"):
         cells = row(table(outcome, title), REFERENCES_LABEL).cells
-        assert [value for value in cells.values() if value is not None] == pytest.approx(
-            [100] * len(cells)
-        ), title
+        assert [value for value in cells.values() if value is not None] == pytest.approx([100] * len(cells)), title
     blonde = table(outcome, "BlonDe by category")
     worse, better = (row(blonde, name).cells["BlonDe"] for name in (ANNOTATED_MT, "ours"))
     assert worse is not None

@@ -86,10 +86,7 @@ def test_outputs_are_read_by_line_or_by_id(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("一\n二\n", "has 2 lines, and the suite has 5 cases"),
-        ("一\n二\n\n四\n五\n", "Line 3 of .* is empty"),
-    ],
+    [("一\n二\n", "has 2 lines, and the suite has 5 cases"), ("一\n二\n\n四\n五\n", "Line 3 of .* is empty")],
 )
 def test_invalid_outputs_are_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
     data = write(tmp_path / "cases.jsonl")

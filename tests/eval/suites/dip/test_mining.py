@@ -50,9 +50,7 @@ def test_an_item_has_its_source_reference_and_context(corpus: Corpus, english: A
 
 
 def test_marks_of_dropped_pronouns_are_left_out_of_the_sources(corpus: Corpus, english: Annotator) -> None:
-    marked = [
-        replace(one, sources=tuple(f"<他>_S{text}" for text in one.sources)) for one in corpus.documents
-    ]
+    marked = [replace(one, sources=tuple(f"<他>_S{text}" for text in one.sources)) for one in corpus.documents]
     assert mine_test_set(replace(corpus, documents=tuple(marked)), annotator=english) == mine_test_set(
         corpus, annotator=english
     )
@@ -75,9 +73,7 @@ def test_a_limited_sample_is_reproducible_by_seed(corpus: Corpus, english: Annot
 
 def numbers(mined: MinedSet, corpus: Corpus, system: str, annotator: Annotator) -> dict[str, float]:
     values = {}
-    for name, counted in score_mined_set(
-        mined, mined_set_outputs(mined, corpus, system), annotator=annotator
-    ).items():
+    for name, counted in score_mined_set(mined, mined_set_outputs(mined, corpus, system), annotator=annotator).items():
         assert isinstance(counted, MetricCounts)
         score = counted.score()
         assert isinstance(score, Score)
@@ -85,9 +81,7 @@ def numbers(mined: MinedSet, corpus: Corpus, system: str, annotator: Annotator) 
     return values
 
 
-def test_systems_fail_on_their_mined_set_and_the_reference_does_not(
-    corpus: Corpus, english: Annotator
-) -> None:
+def test_systems_fail_on_their_mined_set_and_the_reference_does_not(corpus: Corpus, english: Annotator) -> None:
     mined = mine_test_set(corpus, annotator=english)
     assert numbers(mined, corpus, "same", english) == dict.fromkeys(mined.manifest["found"], 100)
     assert numbers(mined, corpus, "first", english) == {"consistency": 0, "connectives": 100, "pronouns": 0}

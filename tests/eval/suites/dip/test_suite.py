@@ -18,9 +18,7 @@ from eval.suites.outputs import REFERENCES_LABEL
 from eval.suites.suite import SuiteResult
 from tests.eval.suites.dip.test_mining import FIRST, REFERENCE, SECOND, SOURCES
 
-TALE = Corpus(
-    (Document("tale", {"first": FIRST, "second": SECOND}, (REFERENCE,), SOURCES),), "zh", "en", "tales"
-)
+TALE = Corpus((Document("tale", {"first": FIRST, "second": SECOND}, (REFERENCE,), SOURCES),), "zh", "en", "tales")
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +46,7 @@ def cells(outcome: SuiteResult, name: str) -> list[dict[str, float | None]]:
     return [dict(row.cells) for table in outcome.tables for row in table.rows if row.name == name]
 
 
-def test_systems_fail_on_their_mined_set_and_references_do_not(
-    data: Path, tmp_path: Path, english: Annotator
-) -> None:
+def test_systems_fail_on_their_mined_set_and_references_do_not(data: Path, tmp_path: Path, english: Annotator) -> None:
     mined = read_mined_set(data)
     systems = {name: write(tmp_path / f"{name}.txt", name, mined) for name in ("first", "second")}
     outcome = DipSuite(annotator=english).run(data, systems)
@@ -93,11 +89,7 @@ def test_the_published_rows_are_of_the_same_pair(data: Path, english: Annotator)
     [
         ("a.txt", "One.\n", r"a.txt has 1 lines of text, and the set has \d+ segments"),
         ("a.jsonl", '{"id": "x"}\n', "Line 1 of a.jsonl: output"),
-        (
-            "a.jsonl",
-            '{"id": "x", "output": "One."}\n',
-            "Line 1 of a.jsonl: there is no item 'x' in the data of the",
-        ),
+        ("a.jsonl", '{"id": "x", "output": "One."}\n', "Line 1 of a.jsonl: there is no item 'x' in the data of the"),
         ("a.jsonl", "\n", "a.jsonl has no output for item 'consistency/"),
         ("b.txt", None, "There is no file"),
     ],

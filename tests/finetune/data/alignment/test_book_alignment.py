@@ -73,9 +73,7 @@ def test_each_translation_is_aligned_on_its_own_and_progress_is_told() -> None:
     st.lists(st.integers(0, 3), min_size=1, max_size=8),
     st.lists(st.text(alphabet="abcdef ", min_size=1, max_size=12), min_size=1, max_size=12),
 )
-def test_every_sentence_between_the_ends_is_placed_once_and_in_order(
-    counts: list[int], human: list[str]
-) -> None:
+def test_every_sentence_between_the_ends_is_placed_once_and_in_order(counts: list[int], human: list[str]) -> None:
     paragraphs = [index for index, count in enumerate(counts) for _ in range(count)] or [0]
     mt = [f"{human[place % len(human)]} {place}" for place in range(len(paragraphs))]
     bag = Bag()
@@ -97,12 +95,7 @@ def test_every_sentence_between_the_ends_is_placed_once_and_in_order(
         ([], [], {"Voss": HUMAN}, "There is no text in the source."),
         (SOURCE, MT, {"Voss": SOURCE}, "Voss is in French, and the MT is in English."),
         (MT, MT, {"Voss": HUMAN}, "The source is in English, as the MT is."),
-        (
-            MT,
-            SOURCE,
-            {"Voss": HUMAN},
-            "The MT is in French, and the sentence encoder bag knows English only.",
-        ),
+        (MT, SOURCE, {"Voss": HUMAN}, "The MT is in French, and the sentence encoder bag knows English only."),
     ],
 )
 def test_what_does_not_go_together_is_refused(

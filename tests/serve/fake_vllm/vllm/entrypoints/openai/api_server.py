@@ -68,12 +68,7 @@ class Server:
         words = str((await request.json())["prompt"]).split()
         window = self.arguments.max_model_len
         return JSONResponse(
-            {
-                "count": len(words),
-                "max_model_len": window,
-                "tokens": list(range(len(words))),
-                "token_strs": None,
-            }
+            {"count": len(words), "max_model_len": window, "tokens": list(range(len(words))), "token_strs": None}
         )
 
     async def load(self, request: Request) -> Response:
@@ -83,9 +78,7 @@ class Server:
         if not name or not path:
             return _error(400, "InvalidUserInput", "Both 'lora_name' and 'lora_path' must be provided.")
         if name == self.arguments.served_model_name:
-            return _error(
-                400, "InvalidUserInput", f"The lora adapter '{name}' conflicts with a served base model."
-            )
+            return _error(400, "InvalidUserInput", f"The lora adapter '{name}' conflicts with a served base model.")
         if name in self.adapters and not payload.get("load_inplace"):
             return _error(
                 400,
@@ -104,9 +97,7 @@ class Server:
     async def unload(self, request: Request) -> Response:
         name = (await request.json()).get("lora_name")
         if not name:
-            return _error(
-                400, "InvalidUserInput", "'lora_name' needs to be provided to unload a LoRA adapter."
-            )
+            return _error(400, "InvalidUserInput", "'lora_name' needs to be provided to unload a LoRA adapter.")
         if name not in self.adapters:
             return _error(404, "NotFoundError", f"The lora adapter '{name}' cannot be found.")
         del self.adapters[name]
@@ -135,15 +126,9 @@ class Server:
         self.answered += 1
         kind = "chat.completion" if chat else "text_completion"
         body = {"id": name, "object": kind, "created": int(time.time()), "model": payload["model"]}
-        usage = {
-            "prompt_tokens": 10,
-            "total_tokens": 10 + len(text.split()),
-            "completion_tokens": len(text.split()),
-        }
+        usage = {"prompt_tokens": 10, "total_tokens": 10 + len(text.split()), "completion_tokens": len(text.split())}
         if not payload.get("stream"):
-            content: dict[str, Any] = (
-                {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-            )
+            content: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
             choice = {"index": 0, **content, "logprobs": None, "finish_reason": "stop", "stop_reason": None}
             return JSONResponse({**body, "choices": [choice], "usage": usage})
         if chat:
@@ -225,9 +210,7 @@ def _read_arguments() -> argparse.Namespace:
 
 def _note_this_life(engine: int) -> None:
     if path := os.environ.get("FAKE_VLLM"):
-        environment = {
-            name: value for name, value in os.environ.items() if name.startswith(RECORDED_PREFIXES)
-        }
+        environment = {name: value for name, value in os.environ.items() if name.startswith(RECORDED_PREFIXES)}
         life = {"api": os.getpid(), "engine": engine, "arguments": sys.argv[1:], "environment": environment}
         with Path(f"{path}.lives").open("a") as lives:
             lives.write(json.dumps(life) + "\n")
