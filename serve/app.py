@@ -30,7 +30,7 @@ from serve.routes.passages import PassageHandler
 from serve.routes.post_edit import add_post_edit_route
 from serve.scheduler.scheduler import JobScheduler
 
-ROUTES = (add_monitoring_routes, add_model_routes, add_post_edit_route, add_book_routes, add_job_routes)
+ROUTES = (add_post_edit_route, add_book_routes, add_job_routes, add_model_routes, add_monitoring_routes)
 
 
 def create_app(

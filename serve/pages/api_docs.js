@@ -51,7 +51,7 @@
             element("th", { scope: "row" }, element("code", {}, name), required ? " *" : ""),
             element("td", { class: "words", "data-name": "type" }, ...typeOf(schema),
               element("div", { class: "rest" }, limitsOf(schema))),
-            element("td", { class: "words", "data-name": "description" }, description ?? schema.description ?? ""))))));
+            element("td", { class: "words", "data-name": "description" }, description ?? schema.description ?? schema.anyOf?.find((choice) => choice.description)?.description ?? ""))))));
   const properties = (schema) =>
     Object.entries(schema.properties ?? {}).map(([name, one]) =>
       ({ name, schema: one, required: schema.required?.includes(name) }));
@@ -149,9 +149,17 @@
       operation.parameters?.length ? table("Parameters", operation.parameters) : null,
       body ? element("h3", {}, "Request body ", element("span", { class: "rest" }, body.type, " ", ...(schema?.properties ? [] : typeOf(body.schema)))) : null,
       schema?.properties ? table("Request body", properties(schema)) : null,
-      element("h3", {}, "Responses"), responses(operation),
       SENDABLE.includes(method) ? element("h3", {}, "Try it") : null,
-      SENDABLE.includes(method) ? tryIt(path, method, operation, body, schemas) : null);
+      SENDABLE.includes(method) ? tryIt(path, method, operation, body, schemas) : null,
+      element("h3", {}, "Responses"), responses(operation));
+  };
+
+  // The page is filled after it is loaded, so the browser can't follow the address to a part of it.
+  const showTarget = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    if (target.tagName === "DETAILS") target.open = true;
+    target.scrollIntoView();
   };
 
   const render = (document_) => {
@@ -173,7 +181,9 @@
     }
     section.hidden = false;
     document.querySelector("#status").textContent = `${document_.info.title} ${document_.info.version}: ${document_.info.summary ?? ""}`;
+    showTarget();
   };
+  window.addEventListener("hashchange", showTarget);
   document.querySelector("#access").addEventListener("submit", (event) => event.preventDefault());
   fetch("/openapi.json").then((response) => response.json()).then(render).catch(() => {
     document.querySelector("#status").textContent = "openapi.json can’t be loaded.";
