@@ -25,6 +25,8 @@ from tests.ape.adapters.making import lora, make_adapter, make_base, write_tenso
 from tests.scripted import running
 from tests.serve.fake_vllm import Fake
 
+pytestmark = pytest.mark.subprocess
+
 PASSAGE = {"source": "Claire posa son sac.", "mt": "Claire put down her bag.", "max_attempts": 1}
 Until = Callable[..., Awaitable[None]]
 

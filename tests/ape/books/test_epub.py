@@ -101,7 +101,7 @@ def test_an_edit_changes_its_words_and_nothing_else(tmp_path: Path, version: int
 
 def test_a_lost_mark_is_refused_and_names_the_paragraph(tmp_path: Path) -> None:
     book = open_book(make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en"))
-    with pytest.raises(InputError, match=r"OEBPS/ch02\.xhtml#3 .*⟦1⟧ is lost"):
+    with pytest.raises(InputError, match=r"OEBPS/ch02\.xhtml#3 .*⟦1⟧ is missing"):
         written(book, {"OEBPS/ch02.xhtml#3": "Two three four"})
 
 

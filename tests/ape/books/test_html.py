@@ -112,7 +112,7 @@ def test_a_paragraph_without_words_is_skipped(made: Made) -> None:
 
 def test_an_empty_text_or_lost_mark_is_refused_with_the_paragraph(made: Made) -> None:
     book = open_book(made("<p>a <b>b</b></p>"))
-    with pytest.raises(InputError, match=r"#1 .*⟦1⟧ is lost"):
+    with pytest.raises(InputError, match=r"#1 .*⟦1⟧ is missing"):
         written(book, {"#1": "a b"})
     with pytest.raises(InputError, match="empty"):
         written(book, {"#1": " "})

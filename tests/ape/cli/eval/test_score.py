@@ -84,7 +84,7 @@ def test_lost_connectives_are_listed(here: Run, tmp_path: Path) -> None:
     assert found["because"] == {"asked": 1, "same": 1, "other": 0, "lost": 0}
     assert found["but"] == {"asked": 1, "same": 0, "other": 0, "lost": 1}
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "Connectives that were lost" in page
+    assert "Lost connectives" in page
     assert '<th scope="row" lang="en">but</th><td>1</td><td>0</td><td>0</td><td>1</td>' in page
     assert '<th scope="row" lang="en">because</th>' not in page
 

@@ -33,6 +33,7 @@ def table(tmp_path: Path) -> str:
     return path.name
 
 
+@pytest.mark.subprocess
 def test_a_second_run_uses_the_cache(here: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("eval", "score", table, "--metric", "discourse", "--json", "--samples", "100")
     first = here(*words)
