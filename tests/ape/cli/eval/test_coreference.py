@@ -63,10 +63,7 @@ def test_a_repeated_mention_is_reported(here: Run, files: tuple[str, str], tmp_p
         (None, "There is no file response.conll."),
         ("", "response.conll has no line"),
         ("a\t-\n", "response.conll, line 1: a token before the first"),
-        (
-            "#begin document (tale); part 000\na\t(1\n",
-            "response.conll, line 2: (1 is still open at the end",
-        ),
+        ("#begin document (tale); part 000\na\t(1\n", "response.conll, line 2: (1 is still open at the end"),
         ("#begin document (tale); part 000\na\t1)\n", "response.conll, line 2: 1) closes a mention that was never"),
         ("#begin document (tale); part 000\na\tX\n", "response.conll, line 2: the last column is 'X'"),
         ("#begin document (tale); part 000\na\t-\n", "has 7 tokens in key.conll, and 1 in response.conll"),
