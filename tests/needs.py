@@ -31,12 +31,14 @@ FIXTURE_MARKERS: Mapping[str, str] = {
 }
 STARTS_PROCESSES = frozenset({"browser", "postgresql", "subprocess", "vllm"})
 _MODULE_NEEDS_TORCH = re.compile(r"^pytestmark = .*mark\.torch", re.MULTILINE)
+# Started by the standard library's `platform`, by matplotlib for its fonts, and by the word aligner.
+_QUICK_PROGRAMS = frozenset({"uname", "fc-list", "eflomal"})
 _processes: list[str] = []
 _torch_importers: list[str] = []
 
 
 def _audit(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "subprocess.Popen" and arguments[0] != "uname":  # the standard library's `platform` starts uname
+    if event == "subprocess.Popen" and Path(str(arguments[0])).name not in _QUICK_PROGRAMS:
         _processes.append(str(arguments[0]))
     elif event in ("os.fork", "os.posix_spawn"):
         _processes.append(event)
