@@ -121,6 +121,7 @@ def test_another_program_reads_what_is_written(path: Path) -> None:
     ]
 
 
+@pytest.mark.subprocess
 def test_the_output_is_valid(path: Path) -> None:
     assert_valid_tmx(written(book(path), {"a1": "Rain ⟦1⟧again⟦/1⟧.", "a1~2": "⟦1⟧Seas⟦/1⟧ ⟦2/⟧."}))
 

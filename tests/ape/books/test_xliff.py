@@ -138,6 +138,7 @@ def test_only_targets_change(path: Path) -> None:
     assert written(book(path, TWO), new).decode() == expected
 
 
+@pytest.mark.subprocess
 def test_the_output_is_valid(path: Path) -> None:
     new = {"1": "⟦1⟧Again⟦/1⟧ it rains⟦2/⟧.", "8/1": "“⟦1⟧Two⟦/1⟧.”"}
     assert_valid_xliff(written(book(path, ONE), new), "1.2")
