@@ -31,8 +31,8 @@ FIXTURE_MARKERS: Mapping[str, str] = {
 }
 STARTS_PROCESSES = frozenset({"browser", "postgresql", "subprocess", "vllm"})
 _MODULE_NEEDS_TORCH = re.compile(r"^pytestmark = .*mark\.torch", re.MULTILINE)
-# Started by the standard library's `platform`, by matplotlib for its fonts, and by the word aligner.
-_QUICK_PROGRAMS = frozenset({"uname", "fc-list", "eflomal"})
+# Started by the standard library's `platform`, by matplotlib for its fonts, by the word aligner, and once to fetch schemas.
+_QUICK_PROGRAMS = frozenset({"uname", "fc-list", "eflomal", "apt-get", "dpkg-deb", "dpkg"})
 _processes: list[str] = []
 _torch_importers: list[str] = []
 
