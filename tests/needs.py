@@ -31,7 +31,7 @@ FIXTURE_MARKERS: Mapping[str, str] = {
 }
 STARTS_PROCESSES = frozenset({"browser", "postgresql", "subprocess", "vllm"})
 _MODULE_NEEDS_TORCH = re.compile(r"^pytestmark = .*mark\.torch", re.MULTILINE)
-# Started by the standard library's `platform`, by matplotlib for its fonts, by the word aligner, and once to fetch schemas.
+# Started by `platform`, by matplotlib for its fonts, by the word aligner, and once to fetch the schemas of formats.
 _QUICK_PROGRAMS = frozenset({"uname", "fc-list", "eflomal", "apt-get", "dpkg-deb", "dpkg"})
 _processes: list[str] = []
 _torch_importers: list[str] = []
