@@ -4,14 +4,14 @@ BIN := .venv/bin
 VLLM := .venv-vllm
 SOURCES := ape eval finetune prompts serve tests benchmarks docs
 # The markers of tests/needs.py.
-HEAVY := model or browser or postgresql or torch or subprocess or vllm or slow
+HEAVY := model or browser or postgresql or torch or ray or subprocess or vllm or slow
 
-.PHONY: demo quick test test-vllm check lint types docs bench bench-vllm clean
+.PHONY: demo quick test test-vllm chaos check lint types docs bench bench-vllm clean
 
 demo: .venv/base
 	$(BIN)/ape demo
 
-# Everything that needs neither a model, a browser, PostgreSQL, torch nor processes of its own.
+# Everything that needs neither a model, a browser, PostgreSQL, torch, Ray nor processes of its own.
 quick: .venv/dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not ($(HEAVY))"
 
@@ -22,6 +22,10 @@ test: .venv/dev
 test-vllm: .venv/dev $(VLLM)/models/SHA256SUMS
 	APE_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python APE_TEST_VLLM_MODELS=$(CURDIR)/$(VLLM)/models \
 	  $(BIN)/python -m pytest tests/vllm
+
+# Half an hour of kills, full disks, database restarts, jumps of the clock, broken books and attacks on the service, with figures.
+chaos: .venv/dev
+	$(BIN)/python -m tests.chaos
 
 check: lint types test
 
