@@ -24,10 +24,14 @@ class EditKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change: `before`, at `mt_span` of the MT, became `after`, at `span` of the post-edit."""
+    """One change: `before`, at `mt_span` of the MT, became `after`, at `span` of the post-edit.
+
+    `reason` tells why the ledger of the book made it; it is empty for the edits of a model.
+    """
 
     kind: EditKind
     before: str
     after: str
     mt_span: tuple[int, int]
     span: tuple[int, int]
+    reason: str = ""

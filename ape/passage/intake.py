@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ape.errors import InputError, TooLong
+from ape.passage.options import refuse_long_glossary
 from ape.passage.result import Finding, Severity
 from ape.passage.segment import Segment
 from ape.text.characters import UNREADABLE_CHARACTER
@@ -16,6 +17,7 @@ def refuse_unreadable(segment: Segment) -> None:
     for side, text in (("source", segment.source), ("mt", segment.mt)):
         if not text.strip():
             raise InputError(f"{side} is blank. Give the passage and its machine translation.", field=side)
+    refuse_long_glossary(segment.glossary)
     for name, text in _texts(segment):
         if found := UNREADABLE_CHARACTER.search(text):
             raise InputError(

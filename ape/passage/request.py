@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from annotated_types import MaxLen, MinLen
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, create_model
 
 from ape.passage.options import (
     DEFAULT_MODEL_NAME,
-    DEFAULT_OPTIONS,
     GLOSSARY_DESCRIPTION,
     MAX_CONTEXT,
     MAX_STOPS,
     MAX_TERMS,
     STOPS_DESCRIPTION,
-    Candidates,
     Instructions,
-    MaxAttempts,
     MaxTokens,
     Options,
-    Seed,
+    SharedOptions,
     StopText,
-    Temperature,
-    TopP,
+    option_name,
+    option_values,
 )
 from ape.passage.segment import Context, Segment
 from ape.text.characters import NOT_BLANK_PATTERN, READABLE_PATTERN
@@ -48,6 +45,18 @@ ModelName = Annotated[str, MinLen(1), MaxLen(200), Field(description="A name of 
 Language = Annotated[
     str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", description="ISO 639 code; detected if absent.")
 ]
+RequestT = TypeVar("RequestT", bound=BaseModel)
+
+
+def with_shared_options(model: type[RequestT]) -> type[RequestT]:
+    """Add a field for each shared option that the model does not declare itself."""
+    hints = get_type_hints(SharedOptions, include_extras=True)
+    added: dict[str, Any] = {
+        field.name: (Annotated[hints[field.name], _WHOLE], Field(field.default, alias=option_name(field.name)))
+        for field in fields(SharedOptions)
+        if field.name not in model.model_fields
+    }
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **added)
 
 
 class ContextPair(BaseModel):
@@ -59,6 +68,7 @@ class ContextPair(BaseModel):
     target: Text = Field(min_length=1, max_length=20_000)
 
 
+@with_shared_options
 class PostEditRequest(BaseModel):
     """A passage and its machine translation. Only these two are required."""
 
@@ -83,11 +93,6 @@ class PostEditRequest(BaseModel):
         {}, json_schema_extra={"propertyNames": _READABLE}
     )
     instructions: Annotated[Instructions, Field(json_schema_extra=_READABLE)] = ""
-    temperature: Temperature = DEFAULT_OPTIONS.temperature
-    top_p: TopP = DEFAULT_OPTIONS.top_p
-    seed: Annotated[Seed, _WHOLE] = DEFAULT_OPTIONS.seed
-    max_attempts: Annotated[MaxAttempts, _WHOLE] = DEFAULT_OPTIONS.max_attempts
-    candidates: Annotated[Candidates, _WHOLE] = Field(DEFAULT_OPTIONS.candidates, alias="n")
     max_tokens: Annotated[MaxTokens, _WHOLE] | None = None
     stop: Annotated[list[StopText], MAX_STOPS, STOPS_DESCRIPTION] = []
 
@@ -108,5 +113,4 @@ class PostEditRequest(BaseModel):
 
     def to_options(self) -> Options:
         """The options of the request."""
-        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(Options)}
-        return Options(**values | {"stop": tuple(self.stop)})
+        return Options(**option_values(self), model=self.model, max_tokens=self.max_tokens, stop=tuple(self.stop))

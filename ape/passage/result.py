@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from ape.passage.edit import Edit
@@ -35,13 +35,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of prompts and completions, over all attempts."""
+    """Tokens of prompts and completions, over all attempts.
+
+    Servers that take a prediction count its accepted and its rejected tokens; the completion includes both.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    accepted_prediction_tokens: int = 0
+    rejected_prediction_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
+        return Usage(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,27 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class CastMember:
+    """Somebody or something that the passage or its neighbours name: the wording to use, and the gender if it is known.
+
+    `other_wordings` are right too; `wrong_wordings` were seen and are wrong. A person confirmed a `confirmed` one.
+    """
+
+    source: str
+    wording: str
+    gender: str = ""
+    other_wordings: tuple[str, ...] = ()
+    wrong_wordings: tuple[str, ...] = ()
+    confirmed: bool = False
+    in_passage: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """A passage: its source text and machine translation.
 
     Languages are lower-case ISO 639 codes ("fr", "zh"), detected if left out. `glossary` pairs source terms with the
-    wording to use.
+    wording to use. `cast` is what the ledger of its book knows of the names in it and before it.
     """
 
     source: str
@@ -32,6 +48,7 @@ class Segment:
     context: Annotated[tuple[Context, ...], MAX_CONTEXT] = ()
     glossary: Glossary = ()
     instructions: Instructions = ""
+    cast: tuple[CastMember, ...] = ()
 
     def __post_init__(self) -> None:
         if self.source_language and self.target_language:

@@ -1,7 +1,8 @@
 """The demo's sample chapters: short fiction written for this project, with a faulty MT and its repair.
 
-A chapter is one JSON file: its titles, languages and glossary, and for each paragraph the source, the MT and
-`good`, a minimal post-edit by a translator. The MT has the errors that are typical of machine-translated books:
+A chapter is one JSON file: its titles, languages, glossary and people as a translator confirmed them, and for each
+paragraph the source, the MT and `good`, a minimal post-edit by a translator. The MT has the errors that are typical of
+machine-translated books:
 
 - one character under several names: Shen Yanqiu, Yan Qiu, Shen Yan Autumn; Mathilde, Matilda, Mathilda;
 - flipped pronouns, mostly where the source has none (Chinese) or hides the gender (French "son", "lui");
@@ -23,6 +24,8 @@ from dataclasses import dataclass
 from importlib import resources
 
 from ape.errors import InputError
+from ape.ledger.build import build_ledger, entity_id
+from ape.ledger.entity import Entity, EntityKind, EntityStatus, FormRole, Gender, Ledger, LedgerParagraph, SourceForm
 from ape.passage.segment import Segment
 
 __all__ = ["SAMPLES", "Sample", "SampleParagraph", "load_sample"]
@@ -50,7 +53,16 @@ class Sample:
     source_language: str
     target_language: str
     glossary: tuple[tuple[str, str], ...]
+    people: tuple[Entity, ...]
     paragraphs: tuple[SampleParagraph, ...]
+
+    def ledger(self) -> Ledger:
+        """The names of the chapter, with its people as confirmed entries."""
+        paragraphs = [LedgerParagraph(one.id, one.source, one.mt) for one in self.paragraphs]
+        known = Ledger(self.source_language, self.target_language, self.people)
+        return build_ledger(
+            paragraphs, source_language=self.source_language, target_language=self.target_language, known=known
+        )
 
     def segments(self) -> Iterator[Segment]:
         """The paragraphs as passages, in order, without `good`, which no model may see."""
@@ -76,5 +88,20 @@ def load_sample(name: str) -> Sample:
         source_language=chapter["source_language"],
         target_language=chapter["target_language"],
         glossary=tuple(chapter["glossary"].items()),
+        people=tuple(_person(**person) for person in chapter["people"]),
         paragraphs=tuple(SampleParagraph(**paragraph) for paragraph in chapter["paragraphs"]),
+    )
+
+
+def _person(source: list[str], target: list[str], gender: str) -> Entity:
+    """A confirmed person; the first form and the first wording are the full name."""
+    forms = (SourceForm(source[0]), *(SourceForm(form, FormRole.GIVEN) for form in source[1:]))
+    return Entity(
+        id=entity_id(source[0]),
+        kind=EntityKind.PERSON,
+        source_forms=forms,
+        target=target[0],
+        short_forms=tuple(target[1:]),
+        gender=Gender(gender),
+        status=EntityStatus.CONFIRMED,
     )

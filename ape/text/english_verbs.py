@@ -112,3 +112,14 @@ def _all_forms() -> dict[str, frozenset[str]]:
 
 
 _BASES = _all_forms()
+_NOT_PAST = frozenset("am is are be been being has have does do goes go lying".split())
+_PAST_MODALS = frozenset({"would", "could", "should", "might"})
+_IRREGULAR_PAST = frozenset(
+    form for row in _IRREGULAR.replace("\n", " | ").split("|") for form in row.split()[1:] if form not in _NOT_PAST
+)
+
+
+def is_past_form(word: str) -> bool:
+    """Whether a word can be the past tense or the past participle of a verb."""
+    lower = word.lower()
+    return lower in _IRREGULAR_PAST or lower in _PAST_MODALS or (lower.endswith("ed") and len(lower) > 3)

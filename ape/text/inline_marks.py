@@ -7,6 +7,7 @@ the same marks, each once, and its pairs are properly nested.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 MARK = re.compile(r"⟦(?P<close>/?)(?P<number>\d{1,4})(?P<alone>/?)⟧")
 
@@ -39,11 +40,12 @@ def strip_marks(text: str) -> str:
 def describe_misplaced_marks(text: str, model: str) -> str:
     """Say in a sentence why `text` can't replace `model`; "" if it can."""
     expected, found = find_marks(model), find_marks(text)
+    expected_counts, counts = Counter(expected), Counter(found)
     for mark in expected:
-        if mark not in found:
+        if mark not in counts:
             return f"The mark {mark} is missing."
     for mark in found:
-        if found.count(mark) > expected.count(mark):
+        if counts[mark] > expected_counts[mark]:
             return f"The mark {mark} occurs too often."
     return "" if _nesting_error(expected) else _nesting_error(found)
 

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import repeat
 
 import regex
 
@@ -22,6 +21,8 @@ _DIGITS = re.compile(
 _INNER_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009 ](?=\d)")
 _ROW = re.compile(r"\d+")
 _ROMAN = regex.compile(r"\b(?=[IVXLCМХ]{2,}\b)[MМ]{0,3}(?:C[MD]|D?C{0,3})(?:[XХ][CL]|L?[XХ]{0,3})(?:I[XХV]|V?I{0,3})\b")
+# Much faster, for the texts that have no numeral.
+_ROMAN_LETTERS = re.compile("[IVXLCМХ]{2}")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "Х": 10, "L": 50, "C": 100, "D": 500, "M": 1000, "М": 1000}
 _HAN = re.compile(r"[〇零一二两兩三四五六七八九十百千万萬亿億]+")
 _HAN_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
@@ -99,14 +100,10 @@ class TextNumbers:
         """Whether the text may contain a larger value; much cheaper than computing all values."""
         if not self._text.isascii() and _HAN.search(self._text):
             return True
-        if _ROMAN.search(self._text):
+        if _ROMAN_LETTERS.search(self._text) and _ROMAN.search(self._text):
             return True
         lowered = self._text.lower()
-        for stem in _large_stems(self._language, value):
-            if stem in lowered:
-                large = _large_number_pattern(self._language, value)
-                return large.search(lowered) is not None
-        return False
+        return any(_begins_word(stem, lowered) for stem in _large_stems(self._language, value) if stem in lowered)
 
     @cached_property
     def other_measures(self) -> frozenset[str]:
@@ -168,6 +165,8 @@ def _number(surface: str) -> Number:
 def _roman_values(text: str) -> set[int]:
     if text.strip(" .") in _ROMAN_VALUES:  # a heading that is only a number
         return {_roman(text.strip(" ."))}
+    if not _ROMAN_LETTERS.search(text):
+        return set()
     return {_roman(match.group()) for match in _ROMAN.finditer(text)}
 
 
@@ -273,7 +272,9 @@ _WORD = regex.compile(r"[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*")
 _PLAIN_LETTER = "[a-zªµºß-öø-ɏа-ҁҋ-ԯ]"
 _PLAIN_WORD = re.compile(f"{_PLAIN_LETTER}+(?:-{_PLAIN_LETTER}+)*")
 _NOT_PLAIN = re.compile("[\u0250-\u03ff\u0482-\u0489\u0530-\u1fff\u2070-\U0010ffff]")
-_NO_NUMBER = (None,)
+_MAX_KNOWN_WORDS = 50_000
+# The longest ending that inflection adds to a stem.
+_LONGEST_ENDING = 5
 
 
 @cache
@@ -285,26 +286,35 @@ def _stems(language: str) -> dict[str, int]:
 
 
 @cache
+def _stem_beginnings(language: str) -> frozenset[str]:
+    return frozenset(stem.rstrip("$")[:2] for stem in _stems(language))
+
+
+@cache
 def _large_stems(language: str, above: int) -> tuple[str, ...]:
     """The stems of number words above a value."""
     return tuple(stem.rstrip("$") for stem, value in _stems(language).items() if value > above)
 
 
-@cache
-def _large_number_pattern(language: str, above: int) -> regex.Pattern[str]:
-    """A pattern for these stems at the beginning of a word."""
-    return regex.compile(rf"\b(?:{'|'.join(map(regex.escape, _large_stems(language, above)))})")
+def _begins_word(stem: str, text: str) -> bool:
+    """Whether a word of the text begins with the stem, which the text contains."""
+    start = text.find(stem)
+    while start > 0 and text[start - 1].isalnum():
+        start = text.find(stem, start + 1)
+    return start >= 0
 
 
-@lru_cache(maxsize=50_000)
 def _value(word: str, language: str) -> int | None:
     """The value of a number word, by its longest stem."""
     stems = _stems(language)
+    # Most words begin like no number word.
+    if word[:2] not in _stem_beginnings(language):
+        return None
     if f"{word}$" in stems:
         return stems[f"{word}$"]
-    for end in range(len(word), 1, -1):
+    for end in range(len(word), max(1, len(word) - _LONGEST_ENDING - 1), -1):
         value = stems.get(word[:end])
-        if value is not None and len(word) - end <= 5:
+        if value is not None:
             return value
     return None
 
@@ -322,9 +332,13 @@ def _word_values(text: str, language: str) -> set[int]:
     values: set[int] = set()
     run: list[int] = []
     words = (_WORD if _NOT_PLAIN.search(lowered) else _PLAIN_WORD).findall(lowered)
-    for whole, parts in map(_hyphenated_values, words, repeat(language)):
-        if parts == _NO_NUMBER and not run:
+    for found in map(_number_words(language).__getitem__, words):
+        if found is None:
+            if run:
+                values |= _sums(run)
+                run = []
             continue
+        whole, parts = found
         if whole is not None:
             values.add(whole)
         for value in parts:
@@ -333,14 +347,32 @@ def _word_values(text: str, language: str) -> set[int]:
             elif run:
                 values |= _sums(run)
                 run = []
-    return values | _sums(run)
+    return values | _sums(run) if run else values
 
 
-@lru_cache(maxsize=50_000)
-def _hyphenated_values(word: str, language: str) -> tuple[int | None, tuple[int | None, ...]]:
-    """The value of a hyphenated word as a whole, or None, and the values of its parts."""
-    parts = tuple(_value(part, language) for part in word.split("-"))
-    return (_value(word, language) if len(parts) > 1 else None), parts
+class _NumberWords(dict[str, tuple[int | None, tuple[int | None, ...]] | None]):
+    """For each word of a language the value of the whole word, if it is hyphenated, and those of its parts; or None.
+
+    A dictionary that fills itself, since a call for each word of a text is slow.
+    """
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, word: str) -> tuple[int | None, tuple[int | None, ...]] | None:
+        if len(self) >= _MAX_KNOWN_WORDS:
+            self.clear()
+        parts = tuple(_value(part, self._language) for part in word.split("-"))
+        whole = _value(word, self._language) if len(parts) > 1 else None
+        found = None if whole is None and not any(value is not None for value in parts) else (whole, parts)
+        self[word] = found
+        return found
+
+
+@cache
+def _number_words(language: str) -> _NumberWords:
+    return _NumberWords(language)
 
 
 def _sums(run: list[int]) -> set[int]:

@@ -33,6 +33,7 @@ _ABBREVIATIONS = frozenset(
     "mr mrs ms dr st prof rev hon gen col capt lt sgt sen rep gov pres jr sr vs cf eg ie etc no vol pp fig ed "
     "mme mlle mgr hr fr frau nr bzw ca usw sig sra dna dl str art г гг ул им т д н см рис стр ст".split()
 )
+_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 # Abbreviations are shorter than this.
 _LOOK_BACK = 16
 
@@ -58,6 +59,9 @@ def _ends_here(text: str, mark: int, end: int) -> bool:
     if after.islower():
         return False
     if text[mark] != "." or text[mark + 1] in _MARK:
+        return True
+    # Most sentences end with a longer word.
+    if mark > _LONGEST_ABBREVIATION and text[mark - _LONGEST_ABBREVIATION - 1 : mark].isalnum():
         return True
     before = _LAST_WORD.search(text[max(0, mark - _LOOK_BACK) : mark])
     if before is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import accumulate
+from operator import add, sub
 
 import regex
 
@@ -38,12 +39,35 @@ _PLAIN_TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_PLAIN_SPACES = " \n\t\u00a0"
+_SPACED_PLAIN_TOKEN = re.compile(rf"(?:{_PLAIN_TOKEN.pattern})[{_PLAIN_SPACES}]*", re.VERBOSE)
 
 
 def tokens(text: str) -> list[str]:
     """All tokens in order, spaces included: `"".join(tokens(text)) == text`."""
     pieces: list[str] = _TOKEN.findall(text)
     return pieces
+
+
+def split_tokens(text: str) -> tuple[tuple[str, ...], list[int], list[int]]:
+    """All tokens that are not spaces, with their starts and ends."""
+    if not _PLAIN.fullmatch(text):
+        return split_pieces(tokens(text))
+    # Each token with the space after it, so that their lengths give the positions.
+    spaced = _SPACED_PLAIN_TOKEN.findall(text)
+    words = tuple(map(str.rstrip, spaced))
+    starts = list(accumulate(map(len, spaced), initial=len(text) - len(text.lstrip(_PLAIN_SPACES))))
+    starts.pop()
+    return words, starts, list(map(add, starts, map(len, words)))
+
+
+def split_pieces(pieces: list[str]) -> tuple[tuple[str, ...], list[int], list[int]]:
+    """The pieces that are not spaces, with their starts and ends in the text that all form together."""
+    ends = list(accumulate(map(len, pieces)))
+    kept = [index for index, piece in enumerate(pieces) if not piece.isspace()]
+    words = tuple([pieces[index] for index in kept])
+    word_ends = [ends[index] for index in kept]
+    return words, list(map(sub, word_ends, map(len, words))), word_ends
 
 
 def token_spans(text: str) -> list[tuple[int, int]]:

@@ -1,11 +1,11 @@
 """Word alignment: a protocol, statistical and neural aligners, and their error rate."""
 
+from ape.text.word_alignment.eflomal import EflomalAligner
+from ape.text.word_alignment.protocol import Bitext, WordAligner, WordLinks, WordSequence
+from ape.text.word_alignment.symmetrization import grow_diag_final_and
 from eval.linguistics.word_alignment.awesome_align import AwesomeAligner
 from eval.linguistics.word_alignment.cache import CachedAligner, default_alignment_folder
-from eval.linguistics.word_alignment.eflomal import EflomalAligner
 from eval.linguistics.word_alignment.error_rate import GoldLinks, alignment_error_rate, read_bitext, read_links
-from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks, WordSequence
-from eval.linguistics.word_alignment.symmetrization import grow_diag_final_and
 
 __all__ = [
     "AwesomeAligner",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ape.errors import InputError, ModelError
-from eval.linguistics.word_alignment.protocol import Bitext, WordLinks, WordSequence
+from ape.text.word_alignment.protocol import Bitext, WordLinks, WordSequence
 from eval.statistics.counts import FloatArray
 
 DEFAULT_MODEL = "aneuraz/awesome-align-with-co"

@@ -16,8 +16,8 @@ from pathlib import Path
 from ape.errors import InputError
 from ape.files.atomic import write_text_atomic
 from ape.files.cache import cache_folder
+from ape.text.word_alignment.protocol import Bitext, WordAligner, WordLinks
 from eval.linguistics.word_alignment.error_rate import read_links
-from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks
 
 
 def default_alignment_folder() -> Path:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ape.errors import InputError
-from eval.linguistics.word_alignment.protocol import Bitext, WordLinks
+from ape.text.word_alignment.protocol import Bitext, WordLinks
 
 _LINK = re.compile(r"(\d+)([-p])(\d+)")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import pytest
@@ -10,12 +10,23 @@ import typer
 import typer.main
 
 from ape.cli.main import app
+from ape.engines.client import OpenAIEngine
 from ape.errors import InputError
 from ape.jobs.job import JobRecipe
-from ape.passage.options import DEFAULT_CONTEXT_SIZE, Options, check_bounds
+from ape.passage.options import (
+    DEFAULT_CONTEXT_SIZE,
+    Options,
+    SamplingOptions,
+    SharedOptions,
+    check_bounds,
+    option_name,
+    option_values,
+)
 from ape.passage.request import PostEditRequest
 from ape.passage.segment import Context, Segment
+from ape.post_editor import post_edit
 from serve.schemas.jobs import BookRequest
+from tests.scripted import ScriptedServer
 
 # As decided for all surfaces: the lowest and the highest value, and the values just outside.
 BOUNDS: dict[str, tuple[Any, ...]] = {
@@ -26,6 +37,7 @@ BOUNDS: dict[str, tuple[Any, ...]] = {
     "candidates": (1, 8, 0, 9),
     "max_tokens": (1, 32_768, 0, 32_769),
 }
+SHARED = [field.name for field in fields(SharedOptions)]
 SEGMENT = Segment("Il pleut.", "It rains.", "fr", "en")
 
 
@@ -103,6 +115,39 @@ def test_the_command_line_has_the_same_bounds_and_defaults(names: tuple[str, ...
     if "context" in flags:
         assert (flags["context"].min, flags["context"].max) == (0, 20)
         assert flags["context"].default == DEFAULT_CONTEXT_SIZE
+
+
+@pytest.mark.parametrize("names", [("edit",), ("book", "edit"), ("compare",)], ids="_".join)
+def test_the_command_line_has_a_flag_for_each_shared_option(names: tuple[str, ...]) -> None:
+    assert set(SHARED) <= set(command(*names))
+
+
+def test_http_and_recipes_carry_each_shared_option() -> None:
+    given = {name: BOUNDS[name][1] for name in SHARED}
+    body = {option_name(name): value for name, value in given.items()}
+    request = PostEditRequest.model_validate({"source": "Il pleut.", "mt": "It rains."} | body)
+    assert option_values(request.to_options()) == given
+    recipe = BookRequest.model_validate({name: str(value) for name, value in body.items()}).to_recipe()
+    assert option_values(recipe.options()) == given
+
+
+async def test_the_engine_is_sent_each_sampling_option(scripted: ScriptedServer) -> None:
+    given = {field.name: BOUNDS[field.name][1] for field in fields(SamplingOptions)}
+    async with OpenAIEngine(scripted.url, api_key="none") as engine:
+        await post_edit(SEGMENT, engine, options=Options(**given))
+    assert {name: scripted.requests[0][name] for name in given} == given
+
+
+def test_a_new_option_changes_no_fingerprint_until_it_is_given() -> None:
+    @dataclass(frozen=True, slots=True)
+    class LaterRecipe(JobRecipe):
+        later: float | None = None
+
+    before = JobRecipe("m", "r", "chat@1", "fr", "en", context=3, glossary=(("a", "b"),))
+    assert before.fingerprint("a", "b") == "8c03c748bde114765e00e6ebbd9623bf"  # as before options were declared once
+    after = LaterRecipe("m", "r", "chat@1", "fr", "en", context=3, glossary=(("a", "b"),))
+    assert after.to_json() == before.to_json()
+    assert '"later":0.5' in replace(after, later=0.5).to_json()
 
 
 def test_a_recipe_has_the_defaults_of_a_passage_and_gives_its_options() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from ape.errors import ModelError
+from ape.text.word_alignment.eflomal_sampler import find_eflomal, iteration_counts
+from ape.text.word_alignment.stemmer import stem_word, stemmer_name
 from eval.linguistics.word_alignment import (
     AwesomeAligner,
     Bitext,
@@ -18,8 +20,6 @@ from eval.linguistics.word_alignment import (
     WordLinks,
 )
 from eval.linguistics.word_alignment.awesome_align import extract_links
-from eval.linguistics.word_alignment.eflomal_sampler import find_eflomal, iteration_counts
-from eval.linguistics.word_alignment.stemmer import stem_word, stemmer_name
 
 NOUNS = {"猫": "cat", "狗": "dog", "马": "horse", "鱼": "fish", "鸟": "bird"}
 VERBS = {"睡": "sleeps", "跑": "runs", "吃": "eats", "看": "looks"}

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from eval.linguistics.word_alignment.eflomal_sampler import EflomalSampler, accepts_seed, find_eflomal
-from eval.linguistics.word_alignment.protocol import Bitext, WordLinks, WordSequence
-from eval.linguistics.word_alignment.stemmer import stem_word, stemmer_name
-from eval.linguistics.word_alignment.symmetrization import grow_diag_final_and
+from ape.text.word_alignment.eflomal_sampler import EflomalSampler, accepts_seed, find_eflomal
+from ape.text.word_alignment.protocol import Bitext, WordLinks, WordSequence
+from ape.text.word_alignment.stemmer import stem_word, stemmer_name
+from ape.text.word_alignment.symmetrization import grow_diag_final_and
 
 
 @dataclass(frozen=True, slots=True)

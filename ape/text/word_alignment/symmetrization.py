@@ -6,7 +6,7 @@ links of one model are added if they adjoin existing links, and finally if both 
 
 from __future__ import annotations
 
-from eval.linguistics.word_alignment.protocol import WordLinks
+from ape.text.word_alignment.protocol import WordLinks
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.linguistics.word_alignment.protocol import WordLinks
-from eval.linguistics.word_alignment.symmetrization import grow_diag_final_and
+from ape.text.word_alignment.protocol import WordLinks
+from ape.text.word_alignment.symmetrization import grow_diag_final_and
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)
 
