@@ -24,7 +24,7 @@
   let open = [];  // the chapters that have any of those, and where in them each begins and ends
   let filters = { show: "", chapter: "", kind: "", guard: "", q: "" };
   let sought = "";
-  let changes = null;  // all that j and k go through, and what n and p do; made when first asked for
+  let changes = null;  // all that j and k go through, and what n and p do; made on first use
   let hits = null;
   let change = null;
   let hit = null;
@@ -197,7 +197,7 @@
     try {
       history.replaceState(null, "", address);
     } catch {
-      // A browser may allow only so many changes of the address in a minute; the page works without.
+      // A browser may limit the changes of the address in a minute; the page works without.
     }
   };
 

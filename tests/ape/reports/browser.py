@@ -22,9 +22,16 @@ _FLAGS = (
 )  # fmt: skip
 
 _PATIENCE = 60
+# What the browser answers when the page goes away while a script runs in it, and how many pages may do so in a row.
+_LEFT = "Inspected target navigated or closed"
+_PAGES_LEFT = 5
 
 # Key codes and texts that the browser needs besides the name of a key.
 _CODES = {"Enter": 13, "Escape": 27, "Tab": 9}
+
+
+class PageLeft(Exception):
+    """A script ran when its page was left for another one."""
 
 
 class Browser:
@@ -46,6 +53,8 @@ class Browser:
         while True:
             answer = self._read()
             if answer.get("id") == self._last:
+                if _LEFT in str(answer.get("error")):
+                    raise PageLeft(method)
                 assert "error" not in answer, (method, answer["error"])
                 return answer["result"]
 
@@ -120,14 +129,24 @@ class Tab:
         return answer["result"].get("value")
 
     def settle(self) -> None:
-        """Wait for two animation frames, after which deferred work is done."""
-        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        """Wait for two animation frames, after which deferred work is done; of the next page if this one is left."""
+        for _ in range(_PAGES_LEFT):
+            try:
+                self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+            except PageLeft:
+                continue
+            return
+        raise AssertionError("The page is being left again and again.")
 
-    def press(self, *keys: str) -> None:
+    def press(self, *keys: str, shift: bool = False) -> None:
         """Press keys, one after the other."""
         for key in keys:
             text = "\r" if key == "Enter" else key if len(key) == 1 else ""
-            shared = {"key": key, "windowsVirtualKeyCode": _CODES.get(key, ord(key[0].upper()))}
+            shared = {
+                "key": key,
+                "windowsVirtualKeyCode": _CODES.get(key, ord(key[0].upper())),
+                "modifiers": 8 if shift else 0,
+            }
             self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **shared)
             self.call("Input.dispatchKeyEvent", type="keyUp", **shared)
         self.settle()
