@@ -12,6 +12,7 @@ import shutil
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -109,8 +110,7 @@ class Archive:
         if len(entries) > MAX_ENTRIES:
             raise TooLong(f"{where} has {len(entries):,} entries; the limit is {MAX_ENTRIES:,}.")
         if len(self._entries) < len(entries):
-            names = [entry.filename for entry in entries]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice, _ = Counter(entry.filename for entry in entries).most_common(1)[0]
             raise InputError(f"{where} has two entries with the name {twice!r}, so its content is ambiguous.")
         for entry in entries:
             if _BAD_NAME.search(entry.orig_filename):

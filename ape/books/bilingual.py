@@ -149,7 +149,7 @@ class BilingualLayout:
 
 
 SKIP_NEITHER = "neither source nor translation"
-SKIP_NO_SOURCE = "no source beside it"
+SKIP_NO_SOURCE = "no source next to it"
 
 # The standard deviation of a translation's log length around the expected one, and the log odds against a translation
 # of two paragraphs, compared with a paragraph that was left untranslated.
@@ -211,11 +211,11 @@ PROBE_MIN_CHARACTERS = 40  # UTF-8 bytes: Chinese needs fewer characters to be d
 
 def _in_one_language(blocks: Sequence[MarkupBlock]) -> bool:
     """Whether a few neighbours in the middle are in one language. A quick check, since detection is slow."""
-    telling = [block for block in blocks if len(block.text.encode()) >= PROBE_MIN_CHARACTERS]
-    middle = len(telling) // 2
+    candidates = [block for block in blocks if len(block.text.encode()) >= PROBE_MIN_CHARACTERS]
+    middle = len(candidates) // 2
     return (
         len(
-            {detect_block_language(block) for block in telling[max(0, middle - PROBE_BLOCKS // 2) :][:PROBE_BLOCKS]}
+            {detect_block_language(block) for block in candidates[max(0, middle - PROBE_BLOCKS // 2) :][:PROBE_BLOCKS]}
             - {""}
         )
         < 2
@@ -227,13 +227,13 @@ NO_LANGUAGE = "none"
 
 def declared_language(block: MarkupBlock) -> str:
     """The language that the mark-up states for a block."""
-    for element in _around(block):
+    for element in _enclosing_elements(block):
         if language := element.get("xml:lang") or element.get("lang"):
             return language_code(language)
     return NO_LANGUAGE
 
 
-def _around(block: MarkupBlock) -> Iterator[XmlElement]:
+def _enclosing_elements(block: MarkupBlock) -> Iterator[XmlElement]:
     """The elements around a block, the innermost first, including an inline element that starts its text."""
     inner = next((token for token in block.tokens if token.kind != "text" or token.text.strip()), None)
     if inner and inner.kind == "start" and inner.element:
@@ -293,7 +293,10 @@ CLOSER_RATIO = 0.6
 
 def _spread(values: list[float]) -> float:
     """Mean absolute deviation from the median; infinite where there are too few values."""
-    return fmean(abs(value - median(values)) for value in values) if len(values) >= MIN_PAIRS else inf
+    if len(values) < MIN_PAIRS:
+        return inf
+    middle = median(values)
+    return fmean(abs(value - middle) for value in values)
 
 
 def _ratio(blocks: Sequence[MarkupBlock], key: Callable[[MarkupBlock], str], first: str, second: str) -> float:
@@ -314,7 +317,11 @@ def _signs(blocks: Sequence[MarkupBlock]) -> set[str]:
     """Features that most of these blocks have: CSS classes, and a language declared for the block itself."""
     counts: Counter[str] = Counter()
     for block in blocks:
-        near = [element for element in islice(_around(block), 3) if local_name(element.name) not in ("html", "body")]
+        near = [
+            element
+            for element in islice(_enclosing_elements(block), 3)
+            if local_name(element.name) not in ("html", "body")
+        ]
         counts.update({name.lower() for element in near for name in element.get("class").split()})
         counts[OWN_LANGUAGE] += any(element.get("xml:lang") or element.get("lang") for element in near)
     return {sign for sign, count in counts.items() if 2 * count > len(blocks)}

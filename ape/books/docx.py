@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -17,6 +18,7 @@ from typing import BinaryIO, cast
 
 from ape.books.archive import Archive
 from ape.books.book import NewText, Paragraph, UnicodeBook, WriteCounts
+from ape.books.docx_chapters import DocxHeading, chapter_titles
 from ape.books.docx_runs import DocxRuns, read_runs
 from ape.books.file_pieces import check_new_text, skip_reason
 from ape.books.markup.blocks import MarkupBlock, split_blocks
@@ -35,11 +37,8 @@ _INLINE = (
 _FIELDS = ("fldSimple", "fldChar")
 _FIELD = re.compile(rb"""fldCharType\s*=\s*["'](begin|end)""")
 _CHAPTERS = ("h1", "h2")
-# Text boxes are usually stored twice: in the current format, and as a fallback for old versions of Word.
-_FALLBACK = re.compile(rb"<(?:\w+:)?Fallback\b.*?</(?:\w+:)?Fallback>", re.DOTALL)
-_BOX = re.compile(rb"<(?:\w+:)?txbxContent\b[^>]*>(.*?)</(?:\w+:)?txbxContent>", re.DOTALL)
-_BOX_PARAGRAPH = re.compile(rb"</(?:\w+:)?p>")
-_BOX_TEXT = re.compile(rb"<(?:\w+:)?t(?:\s[^>]*)?>([^<]*)</")
+# The tags that matter in text boxes, each with the text after it. Every byte is looked at once.
+_BOX_TAG = re.compile(rb"<(/?)(?:\w++:)?+(Fallback|txbxContent|p|t)(?=[\s/>])[^<>]*+(?<!/)>([^<]*+)")
 
 
 class _DocxRules(MarkupRules):
@@ -49,9 +48,22 @@ class _DocxRules(MarkupRules):
 
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
         prefix = _prefix(path[0]) if path else ""
-        if any(parent.name == f"{prefix}p" for parent in path):
-            return ElementKind.INLINE if element.name in [prefix + name for name in _INLINE] else ElementKind.ASIDE
+        inline = _inline_names(prefix)
+        # A paragraph has no other elements around its text than inline ones.
+        above = next((parent.name for parent in reversed(path) if parent.name not in inline), "")
+        if above == f"{prefix}p":
+            return ElementKind.INLINE if element.name in inline else ElementKind.STANDALONE
         return ElementKind.BLOCK if element.name == f"{prefix}p" else ElementKind.FRAME
+
+
+@lru_cache(maxsize=16)
+def _inline_names(prefix: str) -> frozenset[str]:
+    return frozenset(prefix + name for name in _INLINE)
+
+
+def _heading(paragraph: Paragraph, *, bare: bool) -> DocxHeading:
+    title = " ".join(strip_marks(paragraph.text).split())
+    return DocxHeading(paragraph.id, _CHAPTERS.index(paragraph.shape) + 1, title, bare)
 
 
 def _prefix(root: XmlElement) -> str:
@@ -75,7 +87,7 @@ class _Styles:
 
 
 @dataclass(frozen=True, slots=True)
-class _DocxParagraph:
+class DocxParagraph:
     """A paragraph of the file, with its runs and bytes."""
 
     paragraph: Paragraph
@@ -101,7 +113,7 @@ class DocxBook(UnicodeBook):
 
     def paragraphs(self) -> Iterator[Paragraph]:
         """Iterate over the paragraphs of the text, then those of the notes."""
-        chapter, title = 0, ""
+        chapter, title, titles = 0, "", chapter_titles(self._headings())
         with Archive(self.path) as archive:
             for part in self.parts:
                 notes = _NOTES.get(posixpath.basename(part), "")
@@ -109,14 +121,31 @@ class DocxBook(UnicodeBook):
                 for place in self._places(archive, part):
                     if isinstance(place, bytes):
                         continue
-                    paragraph = place.paragraph if isinstance(place, _DocxParagraph) else place
-                    if (notes and not begun) or (not notes and paragraph.shape in _CHAPTERS):
-                        title = notes or " ".join(strip_marks(paragraph.text).split())
+                    paragraph = place.paragraph if isinstance(place, DocxParagraph) else place
+                    if (notes and not begun) or paragraph.id in titles:
+                        title = notes or titles[paragraph.id]
                         chapter += begun or bool(notes)
                     begun = True
                     yield Paragraph(
                         paragraph.id, chapter, title, paragraph.text, shape=paragraph.shape, skip=paragraph.skip
                     )
+
+    def _headings(self) -> Iterator[DocxHeading]:
+        """The headings that may begin chapters, in order."""
+        heading: Paragraph | None = None
+        with Archive(self.path) as archive:
+            for part in self.parts:
+                for place in self._places(archive, part):
+                    if not isinstance(place, DocxParagraph) or _NOTES.get(posixpath.basename(part)):
+                        continue
+                    paragraph = place.paragraph
+                    is_heading = paragraph.shape in _CHAPTERS
+                    if heading and (is_heading or strip_marks(paragraph.text).strip()):
+                        yield _heading(heading, bare=is_heading)
+                        heading = None
+                    heading = paragraph if is_heading else heading
+        if heading:
+            yield _heading(heading, bare=False)
 
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """Write the document with new texts; entries without one stay unchanged."""
@@ -130,7 +159,7 @@ class DocxBook(UnicodeBook):
                 content = cast(BinaryIO, SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - the archive closes it
                 written = WriteCounts(0, 0)
                 try:
-                    written = self._write_part(archive, name, content, text_of)
+                    written = self.write_part(archive, name, content, lambda place: _encode(place, text_of))
                 finally:
                     if not written.replaced:
                         content.close()
@@ -144,7 +173,10 @@ class DocxBook(UnicodeBook):
             archive.rewrite(out, content_of)
         return WriteCounts(paragraphs, replaced)
 
-    def _write_part(self, archive: Archive, part: str, out: BinaryIO, text_of: NewText) -> WriteCounts:
+    def write_part(
+        self, archive: Archive, part: str, out: BinaryIO, encode: Callable[[DocxParagraph], bytes | None]
+    ) -> WriteCounts:
+        """Write a part of the document; `encode` returns the new bytes of a paragraph, or None where it stays."""
         paragraphs = replaced = 0
         for place in self._places(archive, part):
             if isinstance(place, bytes):
@@ -153,17 +185,12 @@ class DocxBook(UnicodeBook):
             paragraphs += 1
             if isinstance(place, Paragraph):
                 continue
-            paragraph = place.paragraph
-            new = None if paragraph.skip else text_of(paragraph.id)
-            if new is None or new == paragraph.text:
-                out.write(place.raw)
-                continue
-            check_new_text(new, paragraph)
-            out.write(place.runs.encode(new))
-            replaced += 1
+            new = encode(place)
+            out.write(place.raw if new is None else new)
+            replaced += new is not None
         return WriteCounts(paragraphs, replaced)
 
-    def _places(self, archive: Archive, part: str) -> Iterator[bytes | _DocxParagraph | Paragraph]:
+    def _places(self, archive: Archive, part: str) -> Iterator[bytes | DocxParagraph | Paragraph]:
         """The file in pieces. A bare `Paragraph` belongs to a text box, whose bytes are in the piece before."""
         name = posixpath.splitext(posixpath.basename(part))[0]
         number, boxes, fields = 0, 0, 0
@@ -181,7 +208,7 @@ class DocxBook(UnicodeBook):
                 for kind in _FIELD.findall(raw):
                     fields = max(0, fields + (1 if kind == b"begin" else -1))
 
-    def _place(self, block: MarkupBlock, id: str, *, inside_field: bool) -> _DocxParagraph:
+    def _place(self, block: MarkupBlock, id: str, *, inside_field: bool) -> DocxParagraph:
         prefix = _prefix(block.path[0])
         runs = read_runs(block.tokens, prefix, block.encoding)
         tracked = any(element.name in (f"{prefix}ins", f"{prefix}moveTo") for element in block.path)
@@ -192,7 +219,7 @@ class DocxBook(UnicodeBook):
             text, skip = strip_marks(block.text).strip(), _standalone_skip_reason(block, prefix)
         skip = skip or skip_reason(strip_marks(text))
         paragraph = Paragraph(id, 0, "", text, shape=self._shape(block, prefix), skip=skip)
-        return _DocxParagraph(paragraph, runs, block.raw)
+        return DocxParagraph(paragraph, runs, block.raw)
 
     def _shape(self, block: MarkupBlock, prefix: str) -> str:
         properties: dict[str, str] = {}
@@ -208,6 +235,15 @@ class DocxBook(UnicodeBook):
         return "td" if shape == "p" and in_cell else shape
 
 
+def _encode(place: DocxParagraph, text_of: NewText) -> bytes | None:
+    paragraph = place.paragraph
+    new = None if paragraph.skip else text_of(paragraph.id)
+    if new is None or new == paragraph.text:
+        return None
+    check_new_text(new, paragraph)
+    return place.runs.encode(new)
+
+
 def _standalone_skip_reason(block: MarkupBlock, prefix: str) -> str:
     """Why a paragraph whose words are all in standalone elements is not edited."""
     names = {token.element.name for token in block.tokens if token.element}
@@ -218,11 +254,23 @@ def _text_box_paragraphs(raw: bytes) -> Iterator[str]:
     """The text of each paragraph in text boxes among these bytes."""
     if b"txbxContent" not in raw:
         return
-    for box in _BOX.findall(_FALLBACK.sub(b"", raw)):
-        for paragraph in _BOX_PARAGRAPH.split(box):
-            text = unescape(b"".join(_BOX_TEXT.findall(paragraph)).decode("utf-8", "replace"))
-            if text.strip():
-                yield text
+    in_box = in_fallback = False
+    texts: list[bytes] = []
+    for close, name, text in _BOX_TAG.findall(raw):
+        if name == b"Fallback":
+            # Text boxes are usually stored twice: in the current format, and as a fallback for old versions of Word.
+            in_fallback = not close
+        elif in_fallback:
+            continue
+        elif name == b"txbxContent":
+            in_box = not close
+        elif name == b"t" and in_box and not close:
+            texts.append(text)
+        if close and name != b"t" and texts:
+            whole = unescape(b"".join(texts).decode("utf-8", "replace"))
+            texts.clear()
+            if whole.strip():
+                yield whole
 
 
 def open_docx(

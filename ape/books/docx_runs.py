@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import takewhile
 from typing import Literal
 
@@ -25,16 +26,18 @@ _DROPPED = ("proofErr", "lastRenderedPageBreak")
 _CHARACTERS = {"noBreakHyphen": "\u2011", "softHyphen": "\u00ad"}
 _TRACKED = ("ins", "del", "moveFrom", "moveTo")
 # Invisible differences.
-_INVISIBLE = re.compile(rb"<\w+:(?:lang|noProof)\b[^>]*/>")
+_INVISIBLE = re.compile(rb"<\w++:(?:lang|noProof)\b[^<>]*/>")
+# Links and content controls that are nested deeper stay as they are. Each level is looked at again for the next.
+_DEEPEST_PAIR = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunFormatting:
     """The formatting of a run: the bytes of its properties."""
 
     raw: bytes = b""
 
-    @property
+    @cached_property
     def visible(self) -> bytes:
         """The visible properties, by which formattings are compared."""
         visible = _INVISIBLE.sub(b"", self.raw)
@@ -70,14 +73,18 @@ class DocxRuns:
         out, formattings, at = [self.before], [self.formatting], 0
         for match in MARK.finditer(new):
             out.append(self._run(new[at : match.start()], formattings[-1]))
-            part = self.marks[match.group()]
-            out.append(part.raw)
-            if part.kind == "open":
-                formattings.append(part.formatting)
-            elif part.kind == "close":
-                formattings.pop()
+            out.append(self.enter_mark(match.group(), formattings))
             at = match.end()
         return b"".join([*out, self._run(new[at:], formattings[-1]), self.after])
+
+    def enter_mark(self, mark: str, formattings: list[RunFormatting]) -> bytes:
+        """The bytes of a mark; `formattings` gets, or loses, that of the pair."""
+        part = self.marks[mark]
+        if part.kind == "open":
+            formattings.append(part.formatting)
+        elif part.kind == "close":
+            formattings.pop()
+        return part.raw
 
     def _run(self, text: str, formatting: RunFormatting) -> bytes:
         if not text:
@@ -121,25 +128,24 @@ class _Reader:
     def parts(self, tokens: Sequence[XmlToken]) -> list[_RunPart]:
         self.tracked = any(self._is(token, *_TRACKED) for token in tokens)
         found: list[_RunPart] = []
-        ends: list[int] = []
         for element in _children(tokens):
-            found += self._parts_of(element, ends)
+            found += self._parts_of(element, 1)
         if self.held:
             found.append(_RunPart("alone", raw=b"".join(self.held)))
         return found
 
-    def _parts_of(self, element: Sequence[XmlToken], ends: list[int]) -> Iterator[_RunPart]:
+    def _parts_of(self, element: Sequence[XmlToken], depth: int) -> Iterator[_RunPart]:
         """The parts of a child of the paragraph, or of a link in it."""
         first = element[0]
         if self._is(first, "pPr"):
             self.properties += element
         elif self._is(first, "r"):
             yield from self._run(element)
-        elif self._is(first, *_PAIRS) and not self.fields:
+        elif self._is(first, *_PAIRS) and not self.fields and depth <= _DEEPEST_PAIR:
             before, content, after = self._pair(element)
             yield _RunPart("open", raw=before, pair=first.at)
             for child in content:
-                yield from self._parts_of(child, ends)
+                yield from self._parts_of(child, depth + 1)
             yield _RunPart("close", raw=after, pair=first.at)
         elif self.fields:
             self.held.append(join_tokens(element))
@@ -219,36 +225,49 @@ def _text(element: Sequence[XmlToken]) -> str:
 
 def _merge(parts: Sequence[_RunPart]) -> list[_RunPart]:
     """Merge neighbouring texts of equal formatting, and neighbouring standalone parts."""
-    out: list[_RunPart] = []
+    groups: list[list[_RunPart]] = []
     for part in parts:
-        last = out[-1] if out else None
         if part.kind == "text" and not part.text:
             continue
-        if last and last.kind == part.kind == "text" and last.formatting.visible == part.formatting.visible:
-            out[-1] = replace(last, text=last.text + part.text)
-        elif last and last.kind == part.kind == "alone":
-            out[-1] = replace(last, raw=last.raw + part.raw)
-        elif last and last.kind == "open" and part.kind == "close":
-            out[-1] = _RunPart("alone", raw=last.raw + part.raw)
+        last = groups[-1][-1] if groups else None
+        if last and last.kind == "open" and part.kind == "close":
+            groups[-1] = [_RunPart("alone", raw=last.raw + part.raw)]
+        elif last and last.kind == part.kind and (part.kind == "alone" or _are_alike(last, part)):
+            groups[-1].append(part)
         else:
-            out.append(part)
-    return out
+            groups.append([part])
+    return [_join(group) for group in groups]
+
+
+def _are_alike(text: _RunPart, other: _RunPart) -> bool:
+    return text.kind == other.kind == "text" and text.formatting.visible == other.formatting.visible
+
+
+def _join(group: Sequence[_RunPart]) -> _RunPart:
+    if len(group) == 1:
+        return group[0]
+    return replace(group[0], text="".join(part.text for part in group), raw=b"".join(part.raw for part in group))
 
 
 def _trim(parts: list[_RunPart]) -> tuple[bytes, list[_RunPart], bytes]:
     """Split off standalone parts around the text, and a pair around all of it."""
-    before, after = b"", b""
-    while parts:
-        head, tail = parts[0], parts[-1]
+    first, last = 0, len(parts)
+    before, after = list[bytes](), list[bytes]()
+    while first < last:
+        head, tail = parts[first], parts[last - 1]
         if head.kind == "alone":
-            before, parts = before + head.raw, parts[1:]
+            before.append(head.raw)
+            first += 1
         elif tail.kind == "alone":
-            after, parts = tail.raw + after, parts[:-1]
+            after.append(tail.raw)
+            last -= 1
         elif head.kind == "open" and tail.kind == "close" and head.pair == tail.pair:
-            before, after, parts = before + head.raw, tail.raw + after, parts[1:-1]
+            before.append(head.raw)
+            after.append(tail.raw)
+            first, last = first + 1, last - 1
         else:
             break
-    return before, parts, after
+    return b"".join(before), parts[first:last], b"".join(reversed(after))
 
 
 def _usual_formatting(parts: Sequence[_RunPart]) -> RunFormatting:

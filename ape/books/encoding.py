@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import AnyStr, BinaryIO
 
 from ape.books.encoding_detection import guess_encodings
+from ape.books.text_encodings import find_text_encoding
 from ape.errors import InputError
 
 _CHUNK = 1 << 16
@@ -154,25 +156,35 @@ def _line(text: str, raw: bytes) -> FileLine:
 
 
 def _byte_lines(file: BinaryIO) -> Iterator[bytes]:
-    rest = b""
-    while chunk := file.read(_CHUNK):
-        rest += chunk
-        # A CR at the end of a chunk may be half of a CRLF.
-        cut = max(rest.rfind(b"\n"), rest.rfind(b"\r", 0, len(rest) - 1)) + 1
-        yield from rest[:cut].splitlines(keepends=True)
-        rest = rest[cut:]
-    yield from rest.splitlines(keepends=True)
+    for block in _line_blocks(iter(lambda: file.read(_CHUNK), b""), ends=(b"\n", b"\r")):
+        yield from block.splitlines(keepends=True)
 
 
 def _text_lines(file: BinaryIO, encoding: Encoding) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding.name)()
-    rest = ""
-    while chunk := file.read(_CHUNK):
-        rest += decoder.decode(chunk)
-        cut = max(rest.rfind("\n"), rest.rfind("\r", 0, len(rest) - 1)) + 1
-        yield from _TEXT_LINE.findall(rest[:cut])
-        rest = rest[cut:]
-    yield from _TEXT_LINE.findall(rest + decoder.decode(b"", final=True))
+    chunks = (decoder.decode(chunk, final=not chunk) for chunk in chain(iter(lambda: file.read(_CHUNK), b""), [b""]))
+    for block in _line_blocks(chunks, ends=("\n", "\r")):
+        yield from _TEXT_LINE.findall(block)
+
+
+def _line_blocks(chunks: Iterable[AnyStr], *, ends: tuple[AnyStr, AnyStr]) -> Iterator[AnyStr]:
+    """Join chunks to blocks of whole lines. Each chunk is searched once, however long a line is."""
+    newline, carriage = ends
+    nothing = newline[:0]
+    waiting: list[AnyStr] = []  # the start of a line
+    held = nothing  # a CR at the end of a chunk may be half of a CRLF
+    for chunk in chunks:
+        text = held + chunk
+        held = carriage if text.endswith(carriage) else nothing
+        text = text[: len(text) - len(held)]
+        cut = max(text.rfind(newline), text.rfind(carriage)) + 1
+        if cut:
+            waiting.append(text[:cut])
+            yield nothing.join(waiting)
+            waiting.clear()
+        waiting.append(text[cut:])
+    waiting.append(held)
+    yield nothing.join(waiting)
 
 
 def _read_bom(path: Path) -> tuple[bytes, str]:
@@ -182,15 +194,13 @@ def _read_bom(path: Path) -> tuple[bytes, str]:
 
 
 def _codec_name(encoding: str) -> str:
-    try:
-        info = codecs.lookup(encoding)
-        "".encode(info.name)
-    except (LookupError, UnicodeError, ValueError) as error:
+    name = find_text_encoding(encoding)
+    if name is None:
         raise InputError(
             f"{encoding[:40]!r} is not a known text encoding. Examples: utf-8, cp1252, gb18030, shift_jis.",
             field="encoding",
-        ) from error
-    return _WITHOUT_ORDER.get(info.name, info.name)
+        )
+    return _WITHOUT_ORDER.get(name, name)
 
 
 def _check(path: Path, encoding: Encoding) -> None:

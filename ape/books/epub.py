@@ -7,14 +7,14 @@ paragraphs stay. The table of contents and the metadata are not edited.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
 from ape.books.archive import MAX_MEMORY_BYTES, Archive
@@ -113,11 +113,12 @@ class EpubBook(UnicodeBook):
     def write(self, out: BinaryIO, text_of: NewText) -> WriteCounts:
         """Write the archive with new texts in its documents."""
         paragraphs = replaced = 0
+        documents = frozenset(self.package.documents)
         with Archive(self.path) as archive:
 
             def content_of(name: str) -> BinaryIO | None:
                 nonlocal paragraphs, replaced
-                if name not in self.package.documents:
+                if name not in documents:
                     return None
                 content, written = _write_document(self._document(archive, name), text_of)
                 paragraphs, replaced = paragraphs + written.paragraphs, replaced + written.replaced
@@ -177,42 +178,61 @@ def _heading(document: HtmlDocument) -> str:
     return ""
 
 
-class _Node(NamedTuple):
-    """An element of a small XML file, with its text and its ancestors."""
+# No title is longer; what follows is dropped.
+_MAX_TITLE = 10_000
+
+
+@dataclass(slots=True)
+class _Node:
+    """An element of a small XML file, with the node around it and its text."""
 
     element: XmlElement
-    ancestors: tuple[XmlElement, ...]
-    text: list[str]
+    parent: _Node | None
+    _pieces: list[str] = field(default_factory=list)
+    _length: int = 0
 
     @property
     def name(self) -> str:
         return local_name(self.element.name)
 
-    def inside(self, name: str) -> bool:
-        return any(local_name(element.name) == name for element in self.ancestors)
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, text: str) -> None:
+        if text and self._length < _MAX_TITLE:
+            self._pieces.append(text[:_MAX_TITLE])
+            self._length += len(text)
+
+    def enclosing(self, name: str) -> XmlElement | None:
+        """The innermost element of that name around this one, among those that were looked for."""
+        node = self.parent
+        while node and node.name != name:
+            node = node.parent
+        return node.element if node else None
 
 
-def _nodes(archive: Archive, name: str) -> list[_Node]:
-    """All elements of an entry, in order."""
+def _nodes(archive: Archive, name: str, wanted: Container[str]) -> list[_Node]:
+    """The elements of an entry with these names, in order. The others take no memory, however many there are."""
     found: list[_Node] = []
     opened: list[_Node] = []
     for token in read_xml(BytesIO(archive.read(name)), name=f"{name} in {archive.path.name}").stream:
-        if token.kind == "start" and token.element:
-            opened.append(_Node(token.element, tuple(node.element for node in opened), []))
+        if token.kind == "start" and token.element and local_name(token.element.name) in wanted:
+            opened.append(_Node(token.element, opened[-1] if opened else None))
             found.append(opened[-1])
-        elif token.kind == "end":
-            text = "".join(opened.pop().text)
+        elif token.kind == "end" and opened and token.element is opened[-1].element:
+            text = opened.pop().text
             if opened:
-                opened[-1].text.append(text)
+                opened[-1].add(text)
         elif token.kind == "text" and opened:
-            opened[-1].text.append(token.text)
+            opened[-1].add(token.text)
     return found
 
 
 def _refuse_encrypted(archive: Archive) -> None:
     if ENCRYPTION not in archive:
         return
-    methods = [node.element.get("Algorithm") for node in _nodes(archive, ENCRYPTION) if node.name == "EncryptionMethod"]
+    methods = [node.element.get("Algorithm") for node in _nodes(archive, ENCRYPTION, ("EncryptionMethod",))]
     if any(method not in FONT_OBFUSCATION for method in methods):
         raise InputError(f"{archive.path.name} is encrypted (DRM). Use a copy without DRM.")
 
@@ -221,10 +241,10 @@ def _package(archive: Archive) -> EpubPackage:
     where = archive.path.name
     if CONTAINER not in archive:
         raise InputError(f"{where} is not an EPUB: it has no {CONTAINER}.")
-    roots = [node.element.get("full-path") for node in _nodes(archive, CONTAINER) if node.name == "rootfile"]
+    roots = [node.element.get("full-path") for node in _nodes(archive, CONTAINER, ("rootfile",))]
     if not roots or roots[0] not in archive:
         raise InputError(f"{where} is broken: the package file of {CONTAINER} is missing.")
-    nodes = _nodes(archive, roots[0])
+    nodes = _nodes(archive, roots[0], ("item", "itemref", "language"))
     items = {node.element.get("id"): node.element for node in nodes if node.name == "item"}
     references = [node.element.get("idref") for node in nodes if node.name == "itemref"]
     if not references:
@@ -236,7 +256,7 @@ def _package(archive: Archive) -> EpubPackage:
     documents = [name for reference, name in read.items() if _is_text(items[reference])]
     if not documents:
         raise InputError(f"{where} has no text in its spine: it may be a picture book.")
-    declared = ("".join(node.text).strip() for node in nodes if node.name == "language")
+    declared = (node.text.strip() for node in nodes if node.name == "language")
     languages = [language_code(language) for language in declared if language]
     return EpubPackage(tuple(dict.fromkeys(documents)), _titles(archive, roots[0], items), tuple(languages))
 
@@ -255,38 +275,47 @@ def _entry(archive: Archive, base: str, href: str) -> str:
 
 
 def _resolve(base: str, href: str) -> str:
-    return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(urlsplit(href).path)))
+    try:
+        path = urlsplit(href).path
+    except ValueError:  # no link to another file either: "//[x"
+        path = href
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(path)))
 
 
 def _titles(archive: Archive, base: str, items: Mapping[str, XmlElement]) -> dict[str, str]:
     """Titles by document, from the tables of contents that can be read."""
     titles: dict[str, str] = {}
+    read = set[str]()
     for item in items.values():
-        name = _resolve(base, item.get("href"))
         nav = "nav" in item.get("properties").split()
-        if name in archive and (nav or item.get("media-type") == "application/x-dtbncx+xml"):
-            try:
-                nodes = _nodes(archive, name)
-            except InputError:
-                continue
-            for href, title in _links(nodes) if nav else _points(nodes):
-                titles.setdefault(_resolve(name, href), " ".join(title.split()))
+        if not nav and item.get("media-type") != "application/x-dtbncx+xml":
+            continue
+        name = _resolve(base, item.get("href"))
+        if name not in archive or name in read:
+            continue
+        read.add(name)
+        try:
+            nodes = _nodes(archive, name, ("nav", "a") if nav else ("navLabel", "text", "content"))
+        except InputError:
+            continue
+        for href, title in _links(nodes) if nav else _points(nodes):
+            titles.setdefault(_resolve(name, href), " ".join(title.split()))
     return titles
 
 
 def _links(nodes: list[_Node]) -> Iterator[tuple[str, str]]:
     """Links and titles in the table of contents of an EPUB 3 navigation document."""
     for node in nodes:
-        navs = [element for element in node.ancestors if local_name(element.name) == "nav"]
-        if node.name == "a" and navs and navs[-1].get("epub:type") == "toc":
-            yield node.element.get("href"), "".join(node.text)
+        nav = node.enclosing("nav") if node.name == "a" else None
+        if nav and nav.get("epub:type") == "toc":
+            yield node.element.get("href"), node.text
 
 
 def _points(nodes: list[_Node]) -> Iterator[tuple[str, str]]:
     """Links and titles in an EPUB 2 table of contents (NCX)."""
     label = ""
     for node in nodes:
-        if node.name == "text" and node.inside("navLabel"):
-            label = "".join(node.text)
+        if node.name == "text" and node.enclosing("navLabel"):
+            label = node.text
         elif node.name == "content":
             yield node.element.get("src"), label

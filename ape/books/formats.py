@@ -17,6 +17,10 @@ from ape.errors import InputError
 
 HEAD_BYTES = 4096
 ExportFormat = Literal["jsonl", "tsv", "txt", "tmx", "xliff"]
+# What `ape.review.export` writes.
+ReviewExport = Literal[
+    "reviewed-book", "tracked-docx", "reviewed-xliff", "side-by-side", "review-report", "decisions"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

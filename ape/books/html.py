@@ -22,6 +22,7 @@ from ape.books.markup.blocks import MarkupBlock, split_blocks, write_blocks
 from ape.books.markup.html_tokenizer import read_html_tokens
 from ape.books.markup.marked_text import ElementKind, MarkupRules
 from ape.books.markup.xml_tokenizer import XmlElement, XmlToken, is_well_formed, read_xml
+from ape.books.text_encodings import find_text_encoding, is_single_byte
 from ape.errors import InputError
 from ape.text.inline_marks import strip_marks
 from ape.text.languages import language_code
@@ -62,7 +63,7 @@ class HtmlRules(MarkupRules):
                 ElementKind.FRAME: ElementKind.IGNORED,
             }.get(kind, kind)
         if kind is ElementKind.INLINE and _is_note_reference(element):
-            return ElementKind.ASIDE
+            return ElementKind.STANDALONE
         return kind
 
     def hides(self, element: XmlElement, inside: Sequence[XmlToken]) -> bool:
@@ -95,7 +96,7 @@ def _kind(name: str) -> ElementKind:
     if name in _OPAQUE:
         return ElementKind.OPAQUE
     if name in _ASIDE:
-        return ElementKind.ASIDE
+        return ElementKind.STANDALONE
     if name in _IGNORED:
         return ElementKind.IGNORED
     return ElementKind.SKIPPED if name in _SKIPPED else ElementKind.INLINE
@@ -279,7 +280,7 @@ def html_encoding(opened: Callable[[], BinaryIO], name: str) -> str | None:
     """How to read a document that should be XHTML: None as XML, else the encoding to read it in as HTML."""
     with opened() as file:
         encoding = _known(_declared(file.read(HEAD_BYTES)))
-    if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
+    if encoding.startswith("utf-") or is_single_byte(encoding):
         with opened() as file:
             if is_well_formed(file, name=name):
                 return None
@@ -319,17 +320,14 @@ def _declared(head: bytes) -> str | None:
 
 
 def _known(encoding: str | None) -> str:
-    try:
-        name = codecs.lookup(encoding or "utf-8").name
-    except LookupError:
-        return "utf-8"
+    name = find_text_encoding(encoding or "utf-8") or "utf-8"
     return _BROWSER_ALIASES.get(name, name)
 
 
 def _refuse_lossy_encoding(document: HtmlDocument) -> None:
     """Refuse a file that can't be reproduced: some Asian encodings have two byte sequences for one text."""
     encoding = document.encoding or "utf-8"
-    if encoding.startswith("utf-") or len(codecs.decode(bytes(range(256)), encoding, "replace")) == 256:
+    if encoding.startswith("utf-") or is_single_byte(encoding):
         return
     with document.opened() as file, document.opened() as same:
         for token in read_html_tokens(file, encoding).stream:

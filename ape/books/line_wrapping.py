@@ -29,7 +29,8 @@ def display_width(text: str) -> int:
 
 def line_joiner(line: str, following: str) -> str:
     """What joins two wrapped lines: a space, or nothing after a dash or between 汉字."""
-    if _DASH_END.search(line) or _UNSPACED_END.search(line) or _UNSPACED_START.match(following):
+    end = line[-3:]
+    if _DASH_END.search(end) or _UNSPACED_END.search(end) or _UNSPACED_START.match(following):
         return ""
     return " "
 
@@ -54,32 +55,35 @@ def needed_width(line: str, following: str) -> int:
 
 def wrap_text(text: str, columns: int, *, first: int = 0, other: int = 0) -> Iterator[str]:
     """Wrap a text to `columns`; `first` and `other` are the widths of the prefixes of the first and other lines."""
-    line, room = "", columns - first
+    line, width, room = list[str](), 0, columns - first
     for gap, unit in _units(text):
-        if line and display_width(line) + display_width(gap) + display_width(unit) > room:
-            yield line
-            line, room = unit, columns - other
+        more = display_width(gap) + display_width(unit)
+        if line and width + more > room:
+            yield "".join(line)
+            line, width, room = [unit], display_width(unit), columns - other
         else:
-            line += gap + unit
-    yield line
+            line += (gap, unit)
+            width += more
+    yield "".join(line)
 
 
 def _units(text: str) -> list[tuple[str, str]]:
     """Unbreakable units, each with the space before it. Lines break only where joining them restores the text."""
-    units: list[tuple[str, str]] = []
-    gap = ""
+    units: list[tuple[str, list[str]]] = []
+    gap = end = ""
     for unit in _UNIT.findall(text.strip()):
         if unit.isspace():
             gap = unit
             continue
         plain = " " if gap and not gap.strip(" ") else gap
-        if units and line_joiner(units[-1][1], unit) != plain:
-            before, last = units.pop()
-            units.append((before, last + gap + unit))
+        if units and line_joiner(end, unit) != plain:
+            units[-1][1].extend((gap, unit))
+            end = (end + gap + unit[-3:])[-3:]
         else:
-            units.append((gap, unit))
+            units.append((gap, [unit]))
+            end = unit[-3:]
         gap = ""
-    return units
+    return [(before, "".join(parts)) for before, parts in units]
 
 
 def wrap_text_with_short_last_line(

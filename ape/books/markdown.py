@@ -56,6 +56,8 @@ _NARROWEST = 40
 _WIDEST = 120
 _NEARLY = 0.9
 _SENTENCE_ENDS = (*".!?…。！？", *(end + quote for end in ".!?…" for quote in "\"'”’»)"))
+# In characters of the source, with all mark-up.
+LONGEST_INLINE = 100_000
 _UNCLEAR = "its place in the file is not clear"
 
 
@@ -151,6 +153,12 @@ class _Reader:
     def next_id(self) -> str:
         return f"p{self.number + 1}"
 
+    def inline(self, source: str, *, keeps_lines: bool = False) -> MarkdownText:
+        """The text and mark-up of a paragraph; a text that no model takes is left unread, for its marks take long."""
+        if len(source) > LONGEST_INLINE:
+            return MarkdownText.unread(source)
+        return read_inline(self.markdown, source, self.env(), keeps_lines=keeps_lines)
+
     def tokens(self, some: Sequence[FileLine]) -> list[Token]:
         return self.markdown.parse("\n".join(line.text for line in some), self.env())
 
@@ -197,6 +205,8 @@ class _Reader:
             self.chapter += self.number > 0
             self.title = " ".join(text.split())
         skip = "" if place.clear else _UNCLEAR
+        if len(place.inline.text) > LONGEST_INLINE:
+            skip = f"longer than {LONGEST_INLINE:,} characters"
         if _COMMAND.fullmatch("\n".join(written for _, written, _ in place.parts)):
             skip = "a command of TeX"
         skip = skip or ("has marks of ours in it" if place.has_foreign_marks() else skip_reason(text))
@@ -212,7 +222,7 @@ class _Reader:
             start = line.text.find(written, position)
             if not written or start < 0:
                 continue
-            inline = read_inline(self.markdown, cell.content, self.env())
+            inline = self.inline(cell.content)
             held = FileLine(written, "", self.encoding.encode(written, place=""))
             place = _BlockLines(self, [held], [("", written, "")], inline, cell.shape, self.next_id())
             pieces.append(FilePiece(self.encoding.encode(line.text[position:start], place="")))
@@ -272,7 +282,7 @@ class _BlockLines:
             head, text, tail = parts[0]
             parts[0] = head + match.group(), text[match.end() :], tail
         source = "\n".join(text for _, text, _ in parts)
-        inline = read_inline(reader.markdown, source, reader.env(), keeps_lines=block.keeps_lines)
+        inline = reader.inline(source, keeps_lines=block.keeps_lines)
         return cls(reader, held, parts, inline, block.shape, reader.next_id(), clear)
 
     def has_foreign_marks(self) -> bool:

@@ -42,11 +42,12 @@ def _fenced_div(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _maths(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if not _text(state, start).startswith("$$"):
         return False
-    whole = ""
+    whole, signs = "", 0
     for line in range(start, end):
-        if state.isEmpty(line) or state.sCount[line] < state.blkIndent:
+        if state.isEmpty(line) or state.sCount[line] < state.blkIndent or signs > 2:
             break
-        whole += _text(state, line)
+        text = _text(state, line)
+        whole, signs = whole + text, signs + text.count("$$")
         if whole.endswith("$$") and len(whole) > 4:
             # With more than two signs, it is a sentence that begins and ends with maths.
             return whole.count("$$") == 2 and _pass_through(state, start, line + 1, silent=silent)
@@ -70,7 +71,9 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     state.bMarks[start] += state.tShift[start] + match.end()
     state.tShift[start], state.sCount[start] = 0, state.blkIndent
     count = len(state.tokens)
+    state.env["definition"] = start
     paragraph(state, start, end, False)
+    del state.env["definition"]
     state.tokens[count].markup = DEFINITION
     state.bMarks[start], state.tShift[start], state.sCount[start] = saved
     return True
@@ -80,7 +83,8 @@ def _follows_a_term(state: StateBlock, line: int) -> bool:
     """Whether a single line or a definition precedes; otherwise the colon may be French punctuation."""
     above = line - 1
     while above > 0 and not state.isEmpty(above - 1):
-        if _DEFINITION.match(_text(state, above)):
+        # The sign of the definition that is being read is hidden, so its line is named in `env`.
+        if above == state.env.get("definition") or _DEFINITION.match(_text(state, above)):
             return True
         above -= 1
     return above == line - 1

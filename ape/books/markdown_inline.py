@@ -20,11 +20,10 @@ from markdown_it.utils import EnvType
 
 from ape.books.line_wrapping import line_joiner
 from ape.books.markdown_blocks import add_blocks
-from ape.text.inline_marks import MARK, closing_mark, find_marks, opening_mark, standalone_mark
+from ape.books.markdown_parts import MarkdownPart, MarkdownText, number_marks, pair_html_tags, spellings_of
+from ape.text.inline_marks import MARK, find_marks
 
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
-_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)[^>]*?(?P<alone>/?)>")
-_VOID = frozenset("br img hr wbr input".split())
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
 _HTML = {"em": "em", "strong": "strong", "s": "del"}
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~|!]")
 _LINE_START = re.compile(r"^(?:(?=[#+=>:$-])|(\d+)(?=[.)]))")
@@ -43,33 +42,6 @@ class _Span:
     kind: _Kind
     what: str
     pair: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Text, half of a pair, or a standalone element. `raw` is its spelling in the file."""
-
-    kind: Literal["text", "open", "close", "alone"]
-    text: str = ""
-    raw: str = ""
-    tag: str = ""
-    pair: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class MarkdownText:
-    """A text with marks, the source before and after it, and the mark-up by mark.
-
-    `spellings` maps characters that the paragraph always writes in another way, such as `&amp;`. With `keeps_lines`,
-    line ends are marks too.
-    """
-
-    text: str
-    prefix: str
-    suffix: str
-    marks: dict[str, _Part]
-    spellings: dict[str, str]
-    keeps_lines: bool = False
 
 
 def make_parser() -> MarkdownIt:
@@ -141,18 +113,25 @@ def _record(state: _State, name: str, start: int, tokens: Sequence[Token]) -> No
         state.found.append(_Span(start, start + 1, "open", "a", -1 - start))
         state.found.append(_Span(label_end, end, "close", "a", -1 - start))
     elif name in ("image", "autolink", "html_inline"):
-        state.found = [found for found in state.found if found.start < start]
+        while state.found and state.found[-1].start >= start:
+            state.found.pop()
         state.found.append(_Span(start, end, "alone", name))
     elif last and last.type in ("code_inline", "hardbreak"):
         if name == "newline":
-            start -= len(state.src[:start]) - len(state.src[:start].rstrip(" "))
+            start = _before_spaces(state.src, start)
         state.found.append(_Span(start, end, "alone", last.type))
     elif last and last.type == "softbreak":
-        space = len(state.src[:start]) - len(state.src[:start].rstrip(" "))
         kind: _Kind = "alone" if state.keeps_lines else "char"
-        state.found.append(_Span(start - space, end, kind, "\n"))
+        state.found.append(_Span(_before_spaces(state.src, start), end, kind, "\n"))
     elif last and last.type == "text_special":
         state.found.append(_Span(start, end, "char", last.content))
+
+
+def _before_spaces(text: str, end: int) -> int:
+    """Where the spaces before a place begin."""
+    while end and text[end - 1] == " ":
+        end -= 1
+    return end
 
 
 def read_inline(markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines: bool = False) -> MarkdownText:
@@ -162,14 +141,8 @@ def read_inline(markdown: MarkdownIt, source: str, env: EnvType, *, keeps_lines:
     for rule in markdown.inline.ruler2.getRules(""):
         rule(state)
     found = [*state.found, *_emphasis(state)]
-    parts = _pair_html_tags(list(_parts(source, sorted(found, key=lambda item: (item.start, item.end)))))
-    return replace(_number_marks(parts), spellings=_spellings(parts), keeps_lines=keeps_lines)
-
-
-def _spellings(parts: Sequence[_Part]) -> dict[str, str]:
-    texts = [part for part in parts if part.kind == "text"]
-    plain = {char for part in texts if not part.raw for char in part.text}
-    return {part.text: part.raw for part in texts if part.raw and len(part.text) == 1 and part.text not in plain}
+    parts = pair_html_tags(list(_parts(source, sorted(found, key=lambda item: (item.start, item.end)))))
+    return replace(number_marks(parts), spellings=spellings_of(parts), keeps_lines=keeps_lines)
 
 
 def _emphasis(state: _State) -> Iterator[_Span]:
@@ -189,105 +162,38 @@ def _emphasis(state: _State) -> Iterator[_Span]:
             yield _Span(start, end + (token.tag == "strong"), "close", token.tag, 1 + opened.pop())
 
 
-def _parts(source: str, found: Sequence[_Span]) -> Iterator[_Part]:
+def _parts(source: str, found: Sequence[_Span]) -> Iterator[MarkdownPart]:
     at = 0
     for item in found:
         if item.start < at:
             continue
         yield from _texts(source[at : item.start])
         raw = source[item.start : item.end]
-        if item.kind == "char":
+        if item.kind == "char" and item.what == "\n":
             # An escaped dash is still a dash.
-            line = source[: item.start].rpartition("\n")[2].replace("\\-", "-")
-            glue = line_joiner(line, source[item.end :])
-            yield _Part("text", glue) if item.what == "\n" else _Part("text", item.what, raw)
+            line = source[source.rfind("\n", 0, item.start) + 1 : item.start].replace("\\-", "-")
+            yield MarkdownPart("text", line_joiner(line, source[item.end : item.end + 1]))
+        elif item.kind == "char":
+            yield MarkdownPart("text", item.what, raw)
         elif item.kind != "alone":
             if item.kind == "close" and raw in ("]", "][]"):
                 # The text of such a link is also its reference, which an edit must not change.
                 raw = f"][{source[-item.pair : item.start]}]"
-            yield _Part(item.kind, raw=raw, tag=item.what, pair=item.pair)
+            yield MarkdownPart(item.kind, raw=raw, tag=item.what, pair=item.pair)
         else:
-            yield _Part("alone", raw=raw, tag=item.what)
+            yield MarkdownPart("alone", raw=raw, tag=item.what)
         at = item.end
     yield from _texts(source[at:])
 
 
-def _texts(text: str) -> Iterator[_Part]:
+def _texts(text: str) -> Iterator[MarkdownPart]:
     """Plain text, split at footnote references."""
     at = 0
     for match in _FOOTNOTE.finditer(text):
-        yield _Part("text", text[at : match.start()])
-        yield _Part("alone", raw=match.group(), tag="footnote")
+        yield MarkdownPart("text", text[at : match.start()])
+        yield MarkdownPart("alone", raw=match.group(), tag="footnote")
         at = match.end()
-    yield _Part("text", text[at:])
-
-
-def _pair_html_tags(parts: list[_Part]) -> list[_Part]:
-    """Turn matching HTML tags into pairs where they nest properly with other mark-up."""
-    opened: list[int] = []
-    for index, part in enumerate(parts):
-        tag = _TAG.fullmatch(part.raw) if part.tag == "html_inline" else None
-        if part.kind == "open" or (tag and not tag["close"] and not tag["alone"] and tag["name"].lower() not in _VOID):
-            opened.append(index)
-        elif part.kind == "close":
-            while opened and parts[opened.pop()].pair != part.pair:
-                pass
-        elif tag and tag["close"]:
-            for place in reversed(opened):
-                if parts[place].kind == "open":
-                    break
-                other = _TAG.fullmatch(parts[place].raw)
-                if other and other["name"].lower() == tag["name"].lower():
-                    del opened[opened.index(place) :]
-                    pair = 1_000_000 + place
-                    parts[place] = replace(parts[place], kind="open", pair=pair)
-                    parts[index] = replace(part, kind="close", pair=pair)
-                    break
-    return parts
-
-
-def _number_marks(parts: list[_Part]) -> MarkdownText:
-    prefix, suffix = "", ""
-    parts = [part for part in parts if part.kind != "text" or part.text]
-    while parts:
-        head, tail = parts[0], parts[-1]
-        if _is_outside(head):
-            prefix += parts.pop(0).raw or head.text
-        elif _is_outside(tail):
-            suffix = (parts.pop().raw or tail.text) + suffix
-        elif head.kind == "open" and tail.kind == "close" and head.pair == tail.pair:
-            prefix, suffix = prefix + head.raw, tail.raw + suffix
-            parts = parts[1:-1]
-        elif head.kind == "text" and head.text != head.text.lstrip():
-            parts[0] = replace(head, text=head.text.lstrip())
-            prefix += head.text[: len(head.text) - len(parts[0].text)]
-        elif tail.kind == "text" and tail.text != tail.text.rstrip():
-            parts[-1] = replace(tail, text=tail.text.rstrip())
-            suffix = tail.text[len(parts[-1].text) :] + suffix
-        else:
-            break
-    numbers: dict[int, int] = {}
-    marks: dict[str, _Part] = {}
-    text = ""
-    for part in parts:
-        if part.kind == "text":
-            text += part.text
-            continue
-        if part.kind != "close":
-            count = len([mark for mark in marks if "/" not in mark[:2]]) + 1
-            numbers[part.pair] = count
-        name = {"open": opening_mark, "close": closing_mark, "alone": standalone_mark}[part.kind](
-            count if part.kind == "alone" else numbers[part.pair]
-        )
-        marks[name] = part
-        text += name
-    return MarkdownText(text, prefix, suffix, marks, {})
-
-
-def _is_outside(part: _Part) -> bool:
-    if part.kind == "text":
-        return not part.text.strip()
-    return part.kind == "alone" and part.tag not in ("code_inline", "autolink")
+    yield MarkdownPart("text", text[at:])
 
 
 def render_inline(
@@ -349,7 +255,7 @@ def _lines(inline: MarkdownText, new: str, fold: Fold, *, careful: bool, html: b
             yield escaped.replace(_FIXED, " ")
 
 
-def _raw(part: _Part, *, html: bool) -> str:
+def _raw(part: MarkdownPart, *, html: bool) -> str:
     if html and part.tag in _HTML:
         return f"<{'/' * (part.kind == 'close')}{_HTML[part.tag]}>"
     # In code and in link targets a line end equals a space; here it would break the line.

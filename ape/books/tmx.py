@@ -23,6 +23,7 @@ from ape.books.translation_units import (
     UnitPiece,
     enclosing_element,
     group_units,
+    list_some,
     local_name,
     matching_tags,
     primary_language,
@@ -44,7 +45,7 @@ class _TmxRules(MarkupRules):
 _KINDS = {
     **dict.fromkeys(("header", "note", "prop"), ElementKind.IGNORED),
     **dict.fromkeys(("bpt", "ept"), ElementKind.HALF),
-    **dict.fromkeys(("ph", "it", "ut"), ElementKind.ASIDE),
+    **dict.fromkeys(("ph", "it", "ut"), ElementKind.STANDALONE),
     "seg": ElementKind.BLOCK,
     "hi": ElementKind.INLINE,
 }
@@ -124,7 +125,7 @@ def open_tmx(
 ) -> TmxBook:
     """Open a TMX file and choose its two languages. XML declares its encoding, so `encoding` is ignored."""
     declared, languages = _survey(path)
-    listed = ", ".join(languages)
+    listed = list_some(languages)
     if not languages:
         raise InputError(f"{path.name} has no translation units.", field="mt")
     source = _choose(path, languages, source_language or declared, "source") if source_language or declared else None
@@ -166,7 +167,7 @@ def _choose(path: Path, languages: list[str], language: str, role: str) -> str:
     if len(found) != 1:
         problem = "has no text in" if not found else "has several variants of"
         raise InputError(
-            f"{path.name} {problem} the {role} language {language!r}. Its languages are: {', '.join(languages)}. "
+            f"{path.name} {problem} the {role} language {language!r}. Its languages are: {list_some(languages)}. "
             f"Set {role}_language to one of them.",
             field=f"{role}_language",
         )

@@ -120,6 +120,16 @@ def primary_language(language: str) -> str:
     return language.replace("_", "-").partition("-")[0].lower()
 
 
+# How many languages a message lists.
+_LISTED = 20
+
+
+def list_some(languages: Iterable[str]) -> str:
+    """The first of many languages, for a message."""
+    known = [language[:40] for language in languages]
+    return ", ".join(known[:_LISTED]) + (f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else "")
+
+
 def matching_tags(languages: Iterable[str], wanted: str) -> list[str]:
     """The tag equal to `wanted`, or else all tags of its language."""
     languages = list(languages)

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ape.books.book import Paragraph
-from ape.books.encoding import Encoding, find_encoding, read_lines
+from ape.books.encoding import Encoding, FileLine, find_encoding, read_lines
 from ape.books.file_pieces import FilePiece, TextFileBook
 from ape.books.record_fields import ChapterNumbering, RecordFields, UniqueIds, pair_skip_reason
 from ape.errors import InputError
 
-_QUOTED = re.compile(r'"(?:[^"]|"")*+"')
+# What follows the opening quote of a column. A doubled quote does not close it.
+_QUOTED_REST = re.compile(r'(?:[^"]++|"")*+"(?!")')
 # A quote that is not closed within these many lines is plain text.
 _LONGEST = 2000
+# A table of more columns is not read by the rules of quotes: it is damaged, or something else.
+_MOST_COLUMNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,40 +126,58 @@ def _records(path: Path, encoding: Encoding, *, quoted: bool) -> Iterator[_Recor
 
 
 def _quoted_records(path: Path, encoding: Encoding) -> Iterator[_Record]:
-    text, raw, first, count = "", b"", 0, 0
+    row = _QuotedRow()
     for number, line in enumerate(read_lines(path, encoding), start=1):
-        first, count = (first, count + 1) if raw else (number, 1)
-        text, raw = text + line.text, raw + line.raw
-        cells = _cells(text, first)
-        if cells is not None:
-            yield _Record(first, cells, line.end, raw)
-            text, raw = "", b""
-        elif count > _LONGEST:
+        if row.add(number, line):
+            yield row.record()
+            row = _QuotedRow()
+        elif len(row.lines) > _LONGEST:
             break
-        else:
-            text += line.end
-    if raw:
-        raise _Malformed(f"the quote that line {first} opens is never closed.")
+    if row.lines:
+        raise _Malformed(f"the quote that line {row.lines[0][0]} opens is never closed.")
 
 
-def _cells(text: str, number: int) -> list[str] | None:
-    """The fields of a row, or None where a quoted field continues on the next line."""
-    cells, at = [], 0
-    while True:
-        if text.startswith('"', at):
-            match = _QUOTED.match(text, at)
-            if match is None:
-                return None
-            end = match.end()
-            if end < len(text) and text[end] != "\t":
-                raise _Malformed(f"line {number} has a quote in the middle of a quoted column.")
-        else:
-            end = text.find("\t", at)
-            end = len(text) if end < 0 else end
-        cells.append(text[at:end])
-        if end == len(text):
-            return cells
-        at = end + 1
+class _QuotedRow:
+    """A row being read, line by line. Each line is looked at once, however many lines a quoted column has."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[int, FileLine]] = []
+        self._cells: list[str] = []
+        self._open: list[str] = []  # the parts of a quoted column that is not closed yet
+
+    def add(self, number: int, line: FileLine) -> bool:
+        """Read the next line; whether the row ends with it."""
+        self.lines.append((number, line))
+        at = 0
+        while True:
+            if self._open or line.text.startswith('"', at):
+                end = self._quoted(line.text, at)
+                if end is None:
+                    self._open.append(line.text[at:] + line.end)
+                    return False
+                if end < len(line.text) and line.text[end] != "\t":
+                    raise _Malformed(f"line {self.lines[0][0]} has a quote in the middle of a quoted column.")
+                self._cells.append("".join([*self._open, line.text[at:end]]))
+                self._open.clear()
+            else:
+                end = line.text.find("\t", at)
+                end = len(line.text) if end < 0 else end
+                self._cells.append(line.text[at:end])
+            if end == len(line.text):
+                return True
+            if len(self._cells) > _MOST_COLUMNS:
+                raise _Malformed(f"line {number} has more than {_MOST_COLUMNS:,} columns.")
+            at = end + 1
+
+    def _quoted(self, text: str, at: int) -> int | None:
+        """The end of a quoted column, or None where it continues on the next line."""
+        match = _QUOTED_REST.match(text, at if self._open else at + 1)
+        return match.end() if match else None
+
+    def record(self) -> _Record:
+        """The complete row."""
+        raw = b"".join(line.raw for _, line in self.lines)
+        return _Record(self.lines[0][0], self._cells, self.lines[-1][1].end, raw)
 
 
 def _is_quoted(path: Path, encoding: Encoding) -> bool:

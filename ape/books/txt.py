@@ -31,6 +31,9 @@ from ape.books.line_wrapping import display_width, needed_width, unwrap_lines, w
 _WIDEST = 160
 _NARROWEST = 20
 _BEYOND = 400
+# The margin is the width that this share of lines keeps to; lines of words that can't be parted exceed it. With 0.99,
+# three paragraphs with such lines among sixty widened the margin, and full lines elsewhere were read as short ones.
+_MARGIN = 0.97
 # The share of line ends that wrapping must explain.
 _MOST = 0.6
 # A line is full from this share of the margin on: wrapping is not always greedy.
@@ -96,7 +99,7 @@ class _Survey:
         return self
 
     def layout(self) -> TextLayout:
-        columns = _quantile(self.inner, 0.99)
+        columns = _quantile(self.inner, _MARGIN)
         full = _above(self.needs, columns * _NEARLY)
         sentences = _above(self.sentences, columns * _NEARLY)
         mean = self.widths.total() / max(1, self.blocks)

@@ -23,6 +23,7 @@ from ape.books.translation_units import (
     UnitPiece,
     enclosing_element,
     group_units,
+    list_some,
     local_name,
     matching_tags,
     primary_language,
@@ -43,7 +44,8 @@ class _XliffRules(MarkupRules):
 
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
         name = local_name(element.name)
-        if any(local_name(parent.name) in _TEXTS for parent in path):
+        # Within a text no element is a frame, and around it every element is.
+        if path and local_name(path[-1].name) not in _FRAMES:
             return self.inside(element)
         if name in _TEXTS:
             return ElementKind.BLOCK if path and local_name(path[-1].name) in self.parents else ElementKind.IGNORED
@@ -62,7 +64,7 @@ class _Rules1(_XliffRules):
     parents = ("trans-unit",)
     kinds = {  # noqa: RUF012
         "g": ElementKind.INLINE,
-        **dict.fromkeys(("x", "ph", "it"), ElementKind.ASIDE),
+        **dict.fromkeys(("x", "ph", "it"), ElementKind.STANDALONE),
         **dict.fromkeys(("bx", "ex", "bpt", "ept"), ElementKind.HALF),
     }
 
@@ -81,7 +83,7 @@ class _Rules2(_XliffRules):
     parents = ("segment",)
     kinds = {  # noqa: RUF012
         "pc": ElementKind.INLINE,
-        **dict.fromkeys(("ph", "cp"), ElementKind.ASIDE),
+        **dict.fromkeys(("ph", "cp"), ElementKind.STANDALONE),
         **dict.fromkeys(("sc", "ec", "sm", "em"), ElementKind.HALF),
     }
 
@@ -223,7 +225,7 @@ def open_xliff(
     targets = _matching_languages([target for _, target in pairs], target_language)
     fitting = [(source, target) for source, target in pairs if source in sources and target in targets]
     if len(fitting) != 1:
-        listed = ", ".join(f"{source or '?'} to {target or '?'}" for source, target in pairs)
+        listed = list_some(f"{source or '?'} to {target or '?'}" for source, target in pairs)
         raise InputError(
             f"{path.name} has translations from {listed}. Choose one pair by source_language and target_language.",
             field="target_language",
@@ -231,9 +233,9 @@ def open_xliff(
     return XliffBook(path, version, *fitting[0])
 
 
-def _matching_languages(tags: list[str], wanted: str | None) -> list[str]:
+def _matching_languages(tags: list[str], wanted: str | None) -> frozenset[str]:
     """The tags that match the language; a missing tag matches any."""
-    return ["", *matching_tags(tags, wanted)] if wanted else tags
+    return frozenset(["", *matching_tags(tags, wanted)] if wanted else tags)
 
 
 def _survey(path: Path) -> tuple[str, list[tuple[str, str]]]:

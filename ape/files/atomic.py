@@ -6,14 +6,19 @@ Errors of the disk stay `OSError`; `explain_write_errors` turns them into a sent
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import shutil
+import socket
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from ape.errors import InputError
+
+_DRAFT = ".ape-"
 
 
 @contextmanager
@@ -26,7 +31,7 @@ def atomic_path(path: Path, *, sync: bool = False) -> Iterator[Path]:
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
-    draft = path.with_name(f".ape-{secrets.token_hex(8)}{path.suffix}")
+    draft = draft_path(path)
     try:
         yield draft
         if draft.is_file() and path.is_file():
@@ -38,6 +43,41 @@ def atomic_path(path: Path, *, sync: bool = False) -> Iterator[Path]:
             sync_to_disk(path.parent)
     finally:
         _remove(draft)
+
+
+def draft_path(path: Path) -> Path:
+    """An unused path in the same folder that names this machine and process."""
+    return path.with_name(f"{_DRAFT}{_machine()}-{os.getpid()}-{secrets.token_hex(8)}{path.suffix}")
+
+
+def remove_stale_drafts(folder: Path) -> None:
+    """Remove drafts that processes of this machine left behind when they were killed."""
+    for path in folder.glob(f"{_DRAFT}{_machine()}-*"):
+        owner = path.name.removeprefix(_DRAFT).split("-")[1]
+        if owner.isdecimal() and not _is_running(int(owner)):
+            with suppress(OSError):
+                _remove(path)
+
+
+@cache
+def _machine() -> str:
+    """A name of this machine and its process numbers: a shared folder may hold the drafts of others."""
+    space = ""
+    with suppress(OSError):
+        space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115, no path
+    return hashlib.sha256(f"{socket.gethostname()}/{space}".encode()).hexdigest()[:8]
+
+
+def _is_running(pid: int) -> bool:
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def write_text_atomic(path: Path, text: str | Iterable[str], *, errors: str = "replace", sync: bool = False) -> None:

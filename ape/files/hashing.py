@@ -10,11 +10,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ape.errors import InputError
+
 
 def hash_file(path: Path, *, length: int = 64) -> str:
     """The digest of a file's content, as its first `length` hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:length]
+
+
+def hash_input(path: Path | None) -> str:
+    """The digest of a file that the user named; "" for None, InputError if it can't be read."""
+    try:
+        return hash_file(path) if path else ""
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.") from error
 
 
 def hash_bytes(content: bytes, *, length: int = 64) -> str:

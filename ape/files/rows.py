@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -80,7 +81,7 @@ def read_tsv(
 
 
 def read_csv(
-    text: str, place: str, *, required: Sequence[str] = (), field: str | None = None
+    text: str, place: str, *, required: Collection[str] = (), field: str | None = None
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table by the names in its first line, with the number of the line each ends on.
 
@@ -89,7 +90,8 @@ def read_csv(
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     if missing := set(required) - set(reader.fieldnames or ()):
-        raise InputError(f"{place} has no column {min(missing)!r}.", field=field)
+        columns = ", ".join(map(repr, sorted(missing)))
+        raise InputError(f"{place} has no column{'s' if len(missing) > 1 else ''} {columns}.", field=field)
     try:
         for row in reader:
             if None in row or None in row.values():
@@ -99,6 +101,16 @@ def read_csv(
             yield reader.line_num, row
     except csv.Error as error:
         raise InputError(f"Line {reader.reader.line_num} of {place} can't be read: {error}.", field=field) from error
+
+
+def read_toml(path: Path, *, field: str | None = None) -> dict[str, Any]:
+    """The tables of a TOML file; InputError if it can't be read or is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.", field=field) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML: {error}.", field=field) from error
 
 
 def describe_validation_error(error: ValidationError, *, root: str = "") -> str:

@@ -184,7 +184,7 @@ class _BlockSplitter:
 
 
 BREAKING_KINDS = (ElementKind.FRAME, ElementKind.BLOCK, ElementKind.SKIPPED, ElementKind.IGNORED)
-HIDING_KINDS = (ElementKind.OPAQUE, ElementKind.ASIDE, ElementKind.HALF)
+HIDING_KINDS = (ElementKind.OPAQUE, ElementKind.STANDALONE, ElementKind.HALF)
 
 
 def _split_at_unbalanced_tags(run: Sequence[XmlToken]) -> Iterator[Sequence[XmlToken]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from ape.books.markup.xml_tokenizer import CHUNK_BYTES, XmlElement, XmlToken, XmlTokens
+from ape.errors import InputError
 
 # As in browsers: deeper elements are treated as empty.
 MAX_DEPTH = 512
@@ -50,7 +51,11 @@ _ENDED_BY = {
     "rp": frozenset(["rt", "rp", "rb"]),
     "head": frozenset(["body"]),
 }
-_ENDING = frozenset[str]().union(*_ENDED_BY.values())
+# The same by the name of what begins.
+_ENDS = {
+    name: tuple(ended for ended, by in _ENDED_BY.items() if name in by)
+    for name in frozenset[str]().union(*_ENDED_BY.values())
+}
 _ROWS = frozenset("tr tbody thead tfoot".split())
 # Tags inside of these elements do not close elements outside of them.
 _SCOPES = frozenset("table td th ul ol dl ruby select body html button object svg math".split())
@@ -65,16 +70,68 @@ def _plain(encoding: str) -> str:
     return {"utf-8-sig": "utf-8"}.get(encoding, encoding)
 
 
+class _OpenElements:
+    """The open elements, with the places of each name, so that looking for one takes the same time at any depth."""
+
+    def __init__(self) -> None:
+        self._elements: list[XmlElement] = []
+        self._places: dict[str, list[int]] = {}
+        self._scopes = [-1]
+        self._blocks = [-1]
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    @property
+    def innermost(self) -> XmlElement:
+        return self._elements[-1]
+
+    @property
+    def last_scope(self) -> int:
+        """The place of the innermost scope, or -1."""
+        return self._scopes[-1]
+
+    @property
+    def last_block(self) -> int:
+        """The place of the innermost block, or -1."""
+        return self._blocks[-1]
+
+    def last(self, name: str) -> int:
+        """The place of the innermost element of that name, or -1."""
+        places = self._places.get(name)
+        return places[-1] if places else -1
+
+    def push(self, element: XmlElement) -> None:
+        for places in self._lists(element.name):
+            places.append(len(self._elements))
+        self._elements.append(element)
+
+    def pop(self) -> XmlElement:
+        element = self._elements.pop()
+        for places in self._lists(element.name):
+            places.pop()
+        return element
+
+    def _lists(self, name: str) -> Iterator[list[int]]:
+        yield self._places.setdefault(name, [])
+        if name in _SCOPES:
+            yield self._scopes
+        if name in _PARAGRAPH_ENDS:
+            yield self._blocks
+
+
 class _HtmlTokenizer:
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self.file = file
         self.encoding = _plain(encoding)
-        self.decoder = codecs.getincrementaldecoder(self.encoding)("surrogateescape")
+        # UTF-16 and UTF-32 can't preserve invalid bytes: they are refused.
+        errors = "strict" if self.encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
+        self.decoder = codecs.getincrementaldecoder(self.encoding)(errors)
         self.text = ""
         self.position = 0  # in `text`
         self.at = 0  # in the file
         self.ended = False
-        self.open: list[XmlElement] = []
+        self.open = _OpenElements()
 
     def tokens(self) -> Iterator[XmlToken]:
         if self._more() and self.text[0] == "\ufeff":
@@ -84,7 +141,7 @@ class _HtmlTokenizer:
                 yield from self._markup()
             else:
                 yield from self._words(self._until("<"))
-        while self.open:
+        while len(self.open):
             yield self._implied_end()
 
     def _more(self) -> bool:
@@ -94,9 +151,14 @@ class _HtmlTokenizer:
         return self.position < len(self.text)
 
     def _read(self) -> None:
-        data = self.file.read(CHUNK_BYTES)
+        """Read more: as much again as is waiting, since what is unfinished is searched again from its start."""
+        data = self.file.read(max(CHUNK_BYTES, len(self.text) - self.position))
         self.ended = not data
-        self.text = self.text[self.position :] + self.decoder.decode(data, final=self.ended)
+        try:
+            new = self.decoder.decode(data, final=self.ended)
+        except UnicodeDecodeError as error:
+            raise InputError(f"The document is not {self.encoding}: {error.reason}.", field="encoding") from error
+        self.text = self.text[self.position :] + new
         self.position = 0
 
     def _until(self, sign: str) -> int:
@@ -150,20 +212,14 @@ class _HtmlTokenizer:
         if name in VOID_ELEMENTS or _is_empty(match) or len(self.open) >= MAX_DEPTH:
             yield XmlToken("end", b"", self.at, element=element)
             return
-        self.open.append(element)
+        self.open.push(element)
         if name in RAW_TEXT_ELEMENTS:
             yield from self._raw(name)
 
     def _ends(self, name: str) -> bool:
-        """Whether an element of this name ends one that is open, inside of the nearest wall."""
-        if name not in _ENDING:
-            return False
-        for element in reversed(self.open):
-            if name in _ENDED_BY.get(element.name, ()):
-                return True
-            if element.name in _SCOPES:
-                return False
-        return False
+        """Whether an element of this name ends one that is open, inside of the nearest scope."""
+        nearest = max((self.open.last(ended) for ended in _ENDS.get(name, ())), default=-1)
+        return nearest >= 0 and nearest >= self.open.last_scope
 
     def _raw(self, name: str) -> Iterator[XmlToken]:
         """The content of an element without mark-up, such as <script>."""
@@ -181,21 +237,18 @@ class _HtmlTokenizer:
         if not self._is_open(name):
             yield self._other(match.end())
             return
-        while self.open[-1].name != name:
+        while self.open.innermost.name != name:
             yield self._implied_end()
         at = self.at
         yield XmlToken("end", self._take(match.end()), at, element=self.open.pop())
 
     def _is_open(self, name: str) -> bool:
         """Whether an end tag closes an open element. End tags of inline elements do not close blocks."""
-        if name in _ROWS:
-            return any(element.name == name for element in self.open)
-        for element in reversed(self.open):
-            if element.name == name:
-                return True
-            if element.name in _SCOPES or (element.name in _PARAGRAPH_ENDS and name not in _PARAGRAPH_ENDS):
-                return name in _SCOPES and any(other.name == name for other in self.open)
-        return False
+        nearest = self.open.last(name)
+        if nearest < 0 or name in _ROWS or name in _SCOPES:
+            return nearest >= 0
+        is_block = name in _PARAGRAPH_ENDS
+        return nearest >= max(self.open.last_scope, -1 if is_block else self.open.last_block)
 
     def _implied_end(self) -> XmlToken:
         return XmlToken("end", b"", self.at, element=self.open.pop())

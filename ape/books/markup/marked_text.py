@@ -22,6 +22,9 @@ from ape.text.inline_marks import (
     standalone_mark,
 )
 
+# A footnote number has a few tokens. Looking at all content of each of many nested elements would take too long.
+MAX_HIDDEN_TOKENS = 100
+
 
 class ElementKind(Enum):
     """How an element is treated."""
@@ -32,7 +35,7 @@ class ElementKind(Enum):
     IGNORED = auto()  # ignored with all of its content (<script>)
     INLINE = auto()  # a pair of marks around its text (<i>)
     OPAQUE = auto()  # one mark, which acts as a word of the text (<code>, <ruby>)
-    ASIDE = auto()  # one mark, which is not a word; excluded at the start or end of the text (<br/>)
+    STANDALONE = auto()  # one mark, which is not a word; excluded at the start or end of the text (<br/>)
     HALF = auto()  # one half of a pair (<bpt>…</bpt>, <sc/>): see `MarkupRules.half`
 
 
@@ -45,7 +48,7 @@ class MarkupRules:
     root = ElementKind.FRAME
 
     def kind(self, element: XmlElement, path: Sequence[XmlElement]) -> ElementKind:
-        """The kind of an element inside `path`. Not called for content of OPAQUE, ASIDE, HALF or IGNORED elements."""
+        """The kind of an element inside `path`. Not called within OPAQUE, STANDALONE, HALF or IGNORED elements."""
         raise NotImplementedError
 
     def half(self, element: XmlElement) -> tuple[bool, str]:
@@ -53,7 +56,7 @@ class MarkupRules:
         raise NotImplementedError
 
     def hides(self, element: XmlElement, inside: Sequence[XmlToken]) -> bool:
-        """Whether the content of an INLINE element makes it ASIDE (<sup><a>1</a></sup>)."""
+        """Whether the content of an INLINE element makes it STANDALONE (<sup><a>1</a></sup>)."""
         return False
 
     def shape(self, path: Sequence[XmlElement]) -> str:
@@ -156,7 +159,10 @@ def _parts(tokens: Sequence[XmlToken], rules: MarkupRules, around: Sequence[XmlE
             parts.append(InlinePart("close", [token], pair=ends[index]))
         elif token.element:
             kind = rules.kind(token.element, path)
-            if kind is ElementKind.INLINE and not rules.hides(token.element, tokens[index + 1 : ends[index]]):
+            hidden = ends[index] - index <= MAX_HIDDEN_TOKENS and rules.hides(
+                token.element, tokens[index + 1 : ends[index]]
+            )
+            if kind is ElementKind.INLINE and not hidden:
                 parts.append(InlinePart("open", [token], pair=index))
                 path.append(token.element)
             else:
@@ -188,23 +194,31 @@ def _ends(tokens: Sequence[XmlToken]) -> dict[int, int]:
 def _pair_halves(parts: list[InlinePart], *, first: int) -> None:
     """Turn two halves into a pair where they nest properly; other halves stay standalone."""
     opened: list[InlinePart] = []
+    elements = [-1]  # places in `opened` of elements, which a pair of halves can't cross
+    halves: dict[str, list[int]] = {}  # places in `opened` of halves, by id
+
+    def close_last() -> InlinePart:
+        last = opened.pop()
+        (halves[last.half[1]] if last.half else elements).pop()
+        return last
+
     for index, part in enumerate(parts):
-        if part.kind == "open" or (part.half and part.half[0]):
+        if part.kind == "open":
+            elements.append(len(opened))
+            opened.append(part)
+        elif part.half and part.half[0]:
+            halves.setdefault(part.half[1], []).append(len(opened))
             opened.append(part)
         elif part.kind == "close":
-            while opened.pop().pair != part.pair:
+            while close_last().pair != part.pair:
                 pass
-        elif part.half:
-            for other in reversed(opened):
-                if other.kind == "open":
-                    break
-                assert other.half
-                if other.half[1] == part.half[1]:
-                    del opened[opened.index(other) :]
-                    other.kind, part.kind = "open", "close"
-                    other.can_trim = part.can_trim = False
-                    other.pair = part.pair = first + index
-                    break
+        elif part.half and (places := halves.get(part.half[1])) and (place := places[-1]) > elements[-1]:
+            other = opened[place]
+            while len(opened) > place:
+                close_last()
+            other.kind, part.kind = "open", "close"
+            other.can_trim = part.can_trim = False
+            other.pair = part.pair = first + index
 
 
 def _without_empty_pairs(parts: list[InlinePart]) -> list[InlinePart]:
@@ -284,7 +298,7 @@ def _number_marks(parts: list[InlinePart]) -> Iterator[InlinePart]:
     out: list[InlinePart] = []
     for part in parts:
         if part.kind == "alone" and out and out[-1].kind == "alone":
-            out[-1].tokens = out[-1].tokens + part.tokens
+            out[-1].tokens.extend(part.tokens)
         else:
             out.append(part)
     numbers: dict[int, int] = {}

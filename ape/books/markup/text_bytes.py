@@ -62,16 +62,17 @@ class MarkupSegment:
     def _chars(self) -> list[bytes]:
         """The bytes of each character of `text`."""
         out: list[bytes] = []
-        after_space = False
+        spaces: list[bytes] = []  # those that collapse to one
         for token in self.tokens:
             for char, raw in self._char_bytes(token):
-                is_space = char in WHITESPACE
-                if after_space and is_space:
-                    out[-1] += raw
-                else:
-                    out.append(raw)
-                after_space = is_space and self.collapse
-        return out
+                if self.collapse and char in WHITESPACE:
+                    spaces.append(raw)
+                    continue
+                if spaces:
+                    out.append(b"".join(spaces))
+                    spaces.clear()
+                out.append(raw)
+        return [*out, b"".join(spaces)] if spaces else out
 
     def _char_bytes(self, token: XmlToken) -> Iterable[tuple[str, bytes]]:
         """Each character of a token with bytes that any text may follow."""

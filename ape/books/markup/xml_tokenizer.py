@@ -14,12 +14,16 @@ from itertools import pairwise
 from typing import BinaryIO, Literal, NamedTuple
 from xml.parsers import expat
 
+from ape.books.text_encodings import find_text_encoding, is_single_byte
 from ape.errors import InputError
 
 CHUNK_BYTES = 1 << 16
 # Each chunk rereads an unfinished tag or comment from its start, so its length must be limited.
 MAX_TOKEN_BYTES = 1 << 23
-MAX_DEPTH = 2000
+# No book nests as deep. What looks at the elements around each text takes a time that grows with their number.
+MAX_DEPTH = 512
+# Attributes with defaults are added to every element of that name: thousands of both would be millions.
+MAX_DECLARED_ATTRIBUTES = 100
 
 
 class NotWellFormed(InputError):
@@ -94,16 +98,13 @@ def declared_encoding(head: bytes, *, name: str) -> str:
         if head.startswith("<?".encode(encoding)):
             return encoding
     match = _DECLARED.match(head)
-    try:
-        codec = codecs.lookup(match[1].decode("ascii") if match else "utf-8")
-        if codec.name != "utf-8" and len(codec.decode(bytes(range(256)), "replace")[0]) != 256:
-            raise LookupError
-    except LookupError:
-        declared = match[1].decode("ascii") if match else ""
+    declared = match[1].decode("ascii") if match else "utf-8"
+    codec = find_text_encoding(declared)
+    if codec is None or (codec != "utf-8" and not is_single_byte(codec)):
         raise InputError(
             f"{name} declares the encoding {declared!r}, which is not supported. Save it as UTF-8.", field=name
-        ) from None
-    return codec.name
+        )
+    return codec
 
 
 def entity_character(reference: str) -> str | None:
@@ -123,13 +124,23 @@ class _Reader:
         self.parser = expat.ParserCreate("utf-8" if encoding == "utf-8" else None)
         self.parser.UseForeignDTD(True)  # otherwise `&nbsp;` is an error in a file without a DOCTYPE
         self.parser.EntityDeclHandler = self._refuse_entity
+        self.parser.AttlistDeclHandler = self._count_attribute
+        self.declared_attributes = 0
 
     def check(self, head: bytes, file: BinaryIO) -> None:
         """Parse the whole file without collecting tokens."""
+        read = 0
         while head:
             self._parse(head, last=False)
+            read += len(head)
+            self._check_token(read - self.parser.CurrentByteIndex)
             head = file.read(CHUNK_BYTES)
         self._parse(b"", last=True)
+
+    def _check_token(self, size: int) -> None:
+        """Raise where the unfinished tag or comment is too long."""
+        if size > MAX_TOKEN_BYTES:
+            raise InputError(f"{self.name} has a single tag or comment of more than 8 MB.", field=self.name)
 
     def _listen(self) -> None:
         self.parser.StartElementHandler = self._start
@@ -148,8 +159,7 @@ class _Reader:
             done, self.events = self.events, self.events[-1:]
             yield from _with_bytes(done, buffer, base)
             buffer, base = buffer[self.events[0].at - base :], self.events[0].at
-            if len(buffer) > MAX_TOKEN_BYTES:
-                raise InputError(f"{self.name} has a single tag or comment of more than 8 MB.", field=self.name)
+            self._check_token(len(buffer))
             chunk = file.read(CHUNK_BYTES)
         self._parse(b"", last=True)
         yield from _with_bytes([*self.events, XmlToken("other", b"", base + len(buffer))], buffer, base)
@@ -163,6 +173,14 @@ class _Reader:
                 f"{self.name} is not well-formed XML: {why}, at line {error.lineno}, column {error.offset + 1}.",
                 field=self.name,
             ) from error
+        except InputError:
+            raise
+        except (LookupError, ValueError) as error:
+            # A file in UTF-16 may declare another encoding, which expat then asks Python for.
+            raise InputError(
+                f"{self.name} declares an encoding that is not its own, or not supported. Save it as UTF-8.",
+                field=self.name,
+            ) from error
 
     def _refuse_entity(self, entity: str, *_: object) -> None:
         raise InputError(
@@ -170,6 +188,14 @@ class _Reader:
             "exhaust the memory or fetch other files. Replace the entity by its text.",
             field=self.name,
         )
+
+    def _count_attribute(self, *_: object) -> None:
+        self.declared_attributes += 1
+        if self.declared_attributes > MAX_DECLARED_ATTRIBUTES:
+            raise InputError(
+                f"{self.name} declares more than {MAX_DECLARED_ATTRIBUTES} attributes in its DOCTYPE. Remove them.",
+                field=self.name,
+            )
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         at = self.parser.CurrentByteIndex

@@ -62,10 +62,10 @@ def align(scorer: PairScores, *, near: Sequence[Bead] = ()) -> list[Bead]:
         return _beads(sides, [(1.0, 0.0)] * len(sides))
     if near:
         before = [(bead.source_end - bead.source, bead.mt_end - bead.mt) for bead in near]
-        chain = _viterbi(scorer, _around(before, rows, half=_NEAR))[0]
+        chain = _viterbi(scorer, _widen(before, rows, half=_NEAR))[0]
     else:
         chain = _best_chain(scorer)
-    narrow = _around(chain, rows, half=_NARROW)
+    narrow = _widen(chain, rows, half=_NARROW)
     return _beads(chain, _posteriors(scorer, narrow, chain))
 
 
@@ -126,7 +126,7 @@ def _diagonal(scorer: PairScores) -> Ints:
     return np.asarray(np.searchsorted(mt / mt[-1], source / source[-1]), dtype=np.int64)
 
 
-def _around(chain: list[BeadShape], rows: int, *, half: int) -> _Band:
+def _widen(chain: list[BeadShape], rows: int, *, half: int) -> _Band:
     ends = np.cumsum(np.array([(0, 0), *chain]), axis=0)
     middle = np.interp(np.arange(rows + 1), ends[:, 0], ends[:, 1]).astype(np.int64)
     # A row with many MT paragraphs without a source needs all of their columns.

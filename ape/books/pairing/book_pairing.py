@@ -56,7 +56,7 @@ SKIP_NO_SOURCE = "no source found for it"
 SKIP_EMPTY = "the MT is empty"
 SKIP_NO_WORDS = "no words"
 SKIP_UNTRANSLATED = "not translated: the MT is the source"
-SKIP_UNDIVIDED = "its source can't be told from its neighbours'"
+SKIP_UNDIVIDED = "its source can't be separated from its neighbours'"
 
 
 @dataclass(frozen=True, slots=True)

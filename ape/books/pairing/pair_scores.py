@@ -124,15 +124,15 @@ class PairScores:
         logs = np.log(self.mt.sizes + SLACK)
         mean, deviation = (float(logs.mean()), max(float(logs.std()), 0.3)) if len(logs) else (0.0, 1.0)
         alone = -0.5 * ((logs - mean) / deviation) ** 2 - np.log(deviation * np.sqrt(2 * np.pi))
-        chances = {}
+        densities = {}
         for b in range(1, self.model.longest + 1):
             total = _window(_sums(alone), b)
             if b > 1:
                 # The density of b log lengths given their sum, for uniform shares.
                 shares = _window(_sums(logs), b) - b * np.log(np.maximum(_window(self._mt_sums, b) + b * SLACK, 1))
                 total = total - (shares + float(np.sum(np.log(np.arange(1, b)))))
-            chances[b] = total
-        return chances
+            densities[b] = total
+        return densities
 
 
 def _sums(values: Floats) -> Floats:

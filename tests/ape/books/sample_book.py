@@ -74,7 +74,7 @@ _SENTENCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoryParagraph:
     """A paragraph: source, MT and reference."""
 
     source: str
@@ -84,16 +84,16 @@ class Told:
 
 def tale(
     paragraphs: int, *, seed: int = 1, sentences: tuple[int, int] = (1, 3), chapter: int = 25
-) -> Iterator[list[Told]]:
+) -> Iterator[list[StoryParagraph]]:
     """Make chapters of paragraphs, each with a unique number."""
     chance = random.Random(seed)
     for start in range(0, paragraphs, chapter):
         yield [_paragraph(chance, number, sentences) for number in range(start, min(paragraphs, start + chapter))]
 
 
-def _paragraph(chance: random.Random, number: int, sentences: tuple[int, int]) -> Told:
+def _paragraph(chance: random.Random, number: int, sentences: tuple[int, int]) -> StoryParagraph:
     chosen = chance.sample(_SENTENCES, min(len(_SENTENCES), chance.randint(*sentences)))
-    told: list[tuple[str, str, str]] = []
+    rendered: list[tuple[str, str, str]] = []
     for place, versions in enumerate(chosen):
         a, b = chance.sample(_PEOPLE, 2)
         words = {"a": a, "b": b, "p": chance.choice(_PLACES), "n": str(chance.randint(13, 99))}
@@ -104,8 +104,8 @@ def _paragraph(chance: random.Random, number: int, sentences: tuple[int, int]) -
                 f"Page {number + 1}: {versions[2]}",
             )
         source, mt, mended = (version.format(**words) for version in versions)
-        told.append((source, mt, mended))
-    return Told(*(" ".join(parts) for parts in zip(*told, strict=True)))
+        rendered.append((source, mt, mended))
+    return StoryParagraph(*(" ".join(parts) for parts in zip(*rendered, strict=True)))
 
 
 def mended(mt: str) -> str:

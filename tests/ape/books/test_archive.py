@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ape.books.archive import Archive
 from ape.errors import InputError, TooLong
+from tests.linear import assert_linear
 
 WHEN = (2021, 3, 4, 5, 6, 8)
 
@@ -164,6 +165,18 @@ def test_what_is_no_zip_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
 def test_a_name_that_points_outside_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="points outside"):
         Archive(make(tmp_path / "x.zip", {"fine": b"", name: b"x"}))
+
+
+def test_two_entries_of_one_name_are_found_in_linear_time(tmp_path: Path) -> None:
+    def refuse(count: int) -> None:
+        path = make(
+            tmp_path / "x.zip", {f"{number:06}": b"" for number in range(count)} | {"same-1": b"", "same-2": b""}
+        )
+        path.write_bytes(path.read_bytes().replace(b"same-2", b"same-1"))
+        with pytest.raises(InputError, match="two entries with the name 'same-1'"):
+            Archive(path)
+
+    assert_linear(refuse, 1_200)
 
 
 def test_two_entries_of_one_name_are_refused(tmp_path: Path) -> None:

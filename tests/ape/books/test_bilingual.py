@@ -218,7 +218,7 @@ def test_a_title_above_does_not_turn_the_pairs_round(tmp_path: Path) -> None:
     heading = "<h1>The fisherman who did not go to sea today</h1>"
     book = open_book(make_epub(tmp_path / "a.epub", paragraphs=[[heading, *blocks]], language="en"))
     first, *others = book.paragraphs()
-    assert (first.source, first.skip) == ("", "no source beside it")
+    assert (first.source, first.skip) == ("", "no source next to it")
     assert [(p.source, p.text) for p in others] == list(zip(FRENCH, ENGLISH, strict=True))
 
 
@@ -248,7 +248,7 @@ def test_a_source_in_two_paragraphs_is_joined_and_a_lone_text_skipped(tmp_path: 
     found = list(book.paragraphs())
     assert found[0].source == "Le vieux pêcheur descendit."
     assert [(p.text, p.source, p.skip) for p in found[-2:]] == [
-        ("One more.", "", "no source beside it"),
+        ("One more.", "", "no source next to it"),
         ("Und das?", "", "neither source nor translation"),
     ]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import io
-import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ape.books.epub import open_epub
 from ape.books.formats import open_book
 from ape.errors import InputError
 from tests.ape.books.book_factory import make_epub, page
+from tests.ape.books.epubcheck import epubcheck
 
 CHAPTERS = [
     ["The Harbour", "It&#8217;s <i>late</i>&#160;&amp; dark<br/>here.", "<p class='x'>\n   Two\n   lines.</p>"],
@@ -235,16 +235,6 @@ def test_a_protected_book_is_refused_but_scrambled_fonts_are_not(tmp_path: Path)
         open_book(rebuilt(path, {"META-INF/encryption.xml": locked}))
 
 
-def epubcheck(path: Path) -> str:
-    jar = Path("/usr/share/java/epubcheck.jar")
-    if not jar.exists() or shutil.which("java") is None:
-        pytest.skip("epubcheck is not installed (Debian: apt install epubcheck)")
-    # Compiling less and collecting simply halves the time of so short a run.
-    flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-    done = subprocess.run(["java", *flags, "-jar", str(jar), str(path)], capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr
-
-
 @pytest.mark.subprocess
 def test_epubcheck_passes_an_edited_book(tmp_path: Path, version: int) -> None:
     path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", version=version)
@@ -252,3 +242,43 @@ def test_epubcheck_passes_an_edited_book(tmp_path: Path, version: int) -> None:
     new = {p.id: p.text.replace("e", "é <&> ") for p in book.paragraphs() if not p.skip}
     path.write_bytes(written(book, new))
     assert "No errors or warnings detected" in epubcheck(path)
+
+
+@pytest.mark.parametrize("start", ['<p title="', "<!-- "])
+def test_a_huge_token_is_refused_before_it_is_read(tmp_path: Path, start: str) -> None:
+    # 90 kB as a file. It took over two minutes, since checking had no limit.
+    document = page(f"<p>One.</p>{start}" + "x" * 90_000_000, language="en")
+    path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", documents={"ch01.xhtml": document})
+    with pytest.raises(InputError, match="more than 8 MB"):
+        list(open_book(path).paragraphs())
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    "idna rot13 hex base64 zlib bz2 punycode uu quopri unicode_escape undefined utf-7 cp037 charmap unknown".split(),
+)
+def test_an_encoding_that_is_not_of_texts_is_refused(tmp_path: Path, encoding: str) -> None:
+    document = page("<p>One.</p>", language="en")
+    document = f'<?xml version="1.0" encoding="{encoding}"?>\n' + document[document.index("<!DOCTYPE") :]
+    path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", documents={"ch01.xhtml": document})
+    with pytest.raises(InputError, match=f"encoding '{encoding}', which is not supported"):
+        list(open_book(path).paragraphs())
+
+
+@pytest.mark.parametrize("half", [b"\x80\xdc", b"\xa4\xdc"])
+@pytest.mark.parametrize("place", ["<p>He {}came.</p>", "<p {}>He came.</p>", "<p>He came.</p>{}"])
+def test_utf_16_with_half_a_character_is_refused(tmp_path: Path, half: bytes, place: str) -> None:
+    """Found by `make chaos`: such a half is no character, and can't be written back as a byte either."""
+    before, _, after = f"<html><body>{place}</body></html>".partition("{}")
+    document = codecs.BOM_UTF16_LE + before.encode("utf-16-le") + half + after.encode("utf-16-le")
+    path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", documents={"ch01.xhtml": document})
+    with pytest.raises(InputError, match="The document is not utf-16-le"):
+        list(open_book(path).paragraphs())
+
+
+@pytest.mark.parametrize("missing", [1, 9])
+def test_utf_16_that_is_cut_within_a_character_is_refused(tmp_path: Path, missing: int) -> None:
+    document = page("<p>One.</p>", language="en").replace('"utf-8"', '"utf-16"').encode("utf-16")[:-missing]
+    path = make_epub(tmp_path / "a.epub", paragraphs=CHAPTERS, language="en", documents={"ch01.xhtml": document})
+    with pytest.raises(InputError, match="utf-16"):
+        list(open_book(path).paragraphs())

@@ -7,7 +7,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ape.books.markdown import MarkdownBook, open_markdown
@@ -142,6 +142,7 @@ PIECES = [
 
 @settings(max_examples=150)
 @given(parts=st.lists(st.sampled_from(PIECES), max_size=30))
+@example(parts=["word", "\n: ", "word", "\n: ", "word", "\n: ", "word"])
 def test_any_file_is_given_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
     text = "".join(parts)
     a_book = book(tmp_path_factory.getbasetemp() / "any.md", text)
@@ -359,3 +360,17 @@ def test_memory_does_not_grow_with_the_book(path: Path) -> None:
 
     small = peak(80)
     assert peak(240) < 1.3 * small
+
+
+@pytest.mark.parametrize("frame", ["{}", "| {} | b |\n|-|-|\n| a | {} |", "# {}", "- {}"])
+def test_a_text_that_no_model_takes_is_left_as_it_is_without_reading_its_marks(path: Path, frame: str) -> None:
+    """Reading a megabyte of marks takes ten seconds, and a plan reads its book several times."""
+    text = f"Before.\n\n{frame.format('*a* ' * 25_001, 'c')}\n\nAfter *it*.\n"
+    read = book(path, text)
+    [long] = [one for one in read.paragraphs() if one.skip.startswith("longer than")]
+    assert "⟦" not in long.text
+    assert [one.text for one in read.paragraphs() if one.text.startswith(("Before", "After"))] == [
+        "Before.",
+        "After ⟦1⟧it⟦/1⟧.",
+    ]
+    assert written(read) == text

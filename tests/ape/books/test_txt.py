@@ -8,7 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ape.books.headings import is_heading
@@ -102,7 +102,15 @@ WORD = st.text("abcdefgh", min_size=1, max_size=14)
 SENTENCES = st.lists(WORD | st.sampled_from(["so—", "—", "« ah\u00a0! »", "汉字", "well-", "12\u00a0000"]), min_size=1)
 
 
+# Units that can't be parted, which make lines wider than the margin.
+UNPARTED = (
+    "ah\u00a0! — — « ah\u00a0! » so— so— 12\u00a0000 well- 汉字 so— so— well- — « ah\u00a0! » — — « ah\u00a0! » abc "
+    "abcdefghabcd abcdefghabcd so— well-"
+)
+
+
 @settings(max_examples=60, deadline=None)
+@example(new=dict.fromkeys(range(1, 4), UNPARTED))
 @given(new=st.dictionaries(st.integers(1, 60), SENTENCES.map(" ".join), min_size=1, max_size=20))
 def test_what_is_written_where_short_lines_end_paragraphs_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, new: dict[int, str]

@@ -121,6 +121,17 @@ def test_units_and_segments_of_version_2(path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("declared", ["hex", "zlib", "idna", "shift_jis", "no-such"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_declaration_that_is_not_of_the_files_own_encoding_is_refused(
+    path: Path, declared: str, encoding: str
+) -> None:
+    """In UTF-16 the declaration is found by the parser alone, which asked Python for `hex`."""
+    path.write_bytes(TWO.replace('encoding="UTF-8"', f'encoding="{declared}"').encode(encoding))
+    with pytest.raises(InputError, match=r"encoding|not well-formed"):
+        list(open_xliff(path).paragraphs())
+
+
 def test_only_targets_change(path: Path) -> None:
     new = {"1": "⟦1⟧Again⟦/1⟧ it rains⟦2/⟧.", "8/1": "“⟦1⟧Two⟦/1⟧.”", "1~2": "End & <out>.", "4": "never", "6": "never"}
     expected = (

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from ape.errors import InputError
-from ape.files.atomic import atomic_path, explain_write_errors, refuse_existing_path, write_text_atomic
+from ape.files.atomic import (
+    atomic_path,
+    draft_path,
+    explain_write_errors,
+    refuse_existing_path,
+    remove_stale_drafts,
+    write_text_atomic,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -95,3 +103,13 @@ def test_a_dangling_link_is_an_existing_path(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "gone")
     with pytest.raises(InputError, match="is there already"):
         refuse_existing_path(tmp_path / "link")
+
+
+def test_drafts_of_killed_processes_are_removed_and_those_of_others_stay(tmp_path: Path) -> None:
+    ours = draft_path(tmp_path / "book.epub")
+    ended = ours.with_name(ours.name.replace(f"-{os.getpid()}-", f"-{2**22 + 1}-"))  # above the highest process number
+    elsewhere = tmp_path / ".ape-00000000-1-00.epub"
+    for path in (ours, ended, elsewhere):
+        path.write_text("half")
+    remove_stale_drafts(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {ours.name, elsewhere.name}
