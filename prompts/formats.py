@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prompts.chat import CHAT
+from prompts.chat import CHAT, EXAMPLES
 from prompts.prompt import PromptFormat
 from prompts.sep import SEP
 
-FORMATS: Mapping[str, PromptFormat] = {"chat": CHAT, "sep": SEP}
+FORMATS: Mapping[str, PromptFormat] = {"chat": CHAT, "examples": EXAMPLES, "sep": SEP}
 # For a model that declares no format.
 DEFAULT_FORMAT: PromptFormat = CHAT
 # For the models that we train.

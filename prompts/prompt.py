@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from prompts.escaping import EscapedText
 
 Role = Literal["system", "user", "assistant"]
+_LABEL = re.compile(r"\ATranslation:[ \t]*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class Question:
     context: tuple[tuple[str, str], ...] = ()
     glossary: tuple[tuple[str, str], ...] = ()
     instructions: str = ""
+    # The people of the passage and the pronoun of each: ("Mathilde", "she").
+    cast: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,18 @@ class Prompt:
         """The whole prompt as one string, for counting tokens."""
         return self.body if isinstance(self.body, str) else "\n".join(turn.content for turn in self.body)
 
+    @property
+    def unedited_reply(self) -> str:
+        """The reply that leaves the MT as it is."""
+        return "\n".join((self.opening, self.mt.text, *self.stop[:1])) if self.opening else self.mt.text
+
     def read(self, reply: str) -> str:
         """Extract the draft from a reply: strip the format's delimiters and restore those of the MT.
 
-        Delimiters are stripped at the two ends only. Other text around the passage is left for the guards to reject.
+        Delimiters are stripped at the two ends only; so is a line “Translation:” that some models write instead.
+        Other text around the passage is left for the guards to reject.
         """
-        text = reply.strip().removeprefix(self.opening)
+        text = _LABEL.sub("", reply.strip()).removeprefix(self.opening)
         for stop in self.stop:
             text = text.removesuffix(stop)
         return self.mt.restore(text.strip())

@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ape.edits.phrases import AlignedCell, split_phrase
 from ape.text.lexicon import QUOTES, STOPS, Lexicon, describe_word
-from ape.text.tokens import is_word, piece_spans, token_spans, tokens
+from ape.text.tokens import is_word, split_pieces, split_tokens, tokens
 
 _OPENERS = STOPS | QUOTES | frozenset(":—–([")
 
@@ -73,14 +73,11 @@ class _Match(NamedTuple):
 @lru_cache(maxsize=8)
 def tokenize_text(text: str, expression: re.Pattern[str] | None) -> TokenizedText:
     """Tokenise a text; each match of the expression is one token."""
-    spans = piece_spans(_with_expressions(text, expression)) if expression else token_spans(text)
-    words = tuple([text[start:end] for start, end in spans])
+    words, starts, ends = split_pieces(_with_expressions(text, expression)) if expression else split_tokens(text)
     keys = tuple(map(str.casefold, words))
     if "’" in text:
         keys = tuple([key.replace("’", "'") if "’" in key else key for key in keys])
-    return TokenizedText(
-        text, words, keys, (*[start for start, _ in spans], len(text)), tuple([end for _, end in spans])
-    )
+    return TokenizedText(text, words, keys, (*starts, len(text)), tuple(ends))
 
 
 def _with_expressions(text: str, expression: re.Pattern[str]) -> list[str]:
@@ -133,9 +130,12 @@ class _Matcher:
         result = matches[:1]
         for after in matches[1:]:
             before = result[-1]
-            by = self._best_slide(before, after)
-            result[-1] = before._replace(size=before.size + by) if by else before
-            result.append(_Match(after.a + by, after.b + by, after.size - by) if by else after)
+            is_one_sided = before.a + before.size == after.a or before.b + before.size == after.b
+            by = self._best_slide(before, after) if is_one_sided else 0
+            if by:
+                result[-1] = before._replace(size=before.size + by)
+                after = _Match(after.a + by, after.b + by, after.size - by)
+            result.append(after)
         return result
 
     def _best_slide(self, before: _Match, after: _Match) -> int:
@@ -151,14 +151,12 @@ class _Matcher:
         kept: list[_Match] = []
         for match in matches:
             kept.append(match)
-            while len(kept) > 2 and self._is_chance(kept[-3], kept[-2], match):
+            while len(kept) > 2 and kept[-2].size <= _MAX_CHANCE_MATCH and self._is_chance(kept[-3], kept[-2], match):
                 del kept[-2]
         return kept
 
     def _is_chance(self, before: _Match, match: _Match, after: _Match) -> bool:
         a, b, size = match
-        if size > _MAX_CHANCE_MATCH:
-            return False
         left = max(a - before.a - before.size, b - before.b - before.size)
         right = max(after.a - a - size, after.b - b - size)
         if not left or not right:

@@ -6,6 +6,7 @@ The edits are exact: applied to the MT they give the post-edit, character for ch
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -23,8 +24,12 @@ def find_edits(mt: str, post_edit: str, *, language: str = "en") -> tuple[Edit, 
 
     `language` is that of both texts. It affects how changes are split and classified.
     """
-    if mt == post_edit:
-        return ()
+    return _find_edits(mt, post_edit, language) if mt != post_edit else ()
+
+
+# A draft is compared with its MT for its conventions, and again for the edits of the answer.
+@lru_cache(maxsize=8)
+def _find_edits(mt: str, post_edit: str, language: str) -> tuple[Edit, ...]:
     tables = load_lexicon(language)
     old, new = tokenize_text(mt, tables.expression), tokenize_text(post_edit, tables.expression)
     changes = _with_spaces_joined(_changes(old, new, align_texts(old, new, tables)), mt, post_edit)

@@ -11,21 +11,33 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from rapidfuzz.distance import Indel, Prefix
 
+from ape.edits.agreement import repairs_agreement
+from ape.edits.conventions import is_convention, is_quotation_mark
 from ape.edits.diff import edit_rate, find_edits
-from ape.passage.edit import Edit
+from ape.passage.edit import Edit, EditKind
 from ape.passage.segment import Segment, TokenLogprobs
+from ape.text.english_verbs import is_past_form
 from ape.text.lexicon import load_lexicon
 from ape.text.repetition import Loop, find_added_loops, word_spans
+from ape.text.romanisation import letter_similarity, plain_letters, romanise
 from ape.text.tokens import words
 
 # Lower log-probabilities are raised to this.
 LOGPROB_FLOOR = -10.0
+# A larger margin says no more: where the MT is not among the alternatives, its log-probability is unknown.
+_MAX_MARGIN = 4.0
+# A name is restored if its letters are this similar to a word of the source, and the name of the MT is less so.
+_RESTORED_SIMILARITY = 0.8
+_RESTORED_GAIN = 0.04
+# Letters of a name that the source may have with another ending, and what this similarity counts.
+_SHORTEST_STEM = 5
+_STEM_WEIGHT = 0.95
 FILTER_FEATURES = (
     "lead",  # log-probability of the token at which the draft departs from the MT
     "rival",  # that of the likeliest alternative that continues the MT
@@ -53,8 +65,34 @@ FILTER_FEATURES = (
     "last",  # the edit ends the text
     "rate",  # edit rate of the whole draft
     "foreign",  # share of the letters of the source that are not Latin
+    "margin",  # by how much `lead` exceeds `rival`
+    "gendered",  # a pronoun of one gender replaces one of another
+    "to_past",  # a verb form of the past replaces one of the present: no infinitive, not in speech or a question
+    "to_present",  # the reverse
+    "marks",  # only punctuation is changed, added or removed
+    "renames",  # a name is changed, added or removed
+    "doubt",  # how unlikely the model found the words of the MT that the draft keeps
+    "verb",  # the same verb in another form
+    "pronoun",
+    "choice",  # other words of the same place
+    "order",  # the same words in another order
+    "capitalises",  # only the capital of a word is added
+    "agrees",  # a verb or an article that does not fit its neighbour is replaced by one that does
 )
+# Fitted filters without these features ignore them.
+_GENDERS = {
+    word: words.split()[0]
+    for words in ("he him his himself", "she her hers herself", "it its itself")
+    for word in words.split()
+}
 _WORD = re.compile(r"\w+")
+_IMPERSONAL = re.compile(
+    r"it(?:['’]s| (?:\w+ )?(?:is|was|be|been|seems?|seemed|looks?|looked|appears?|appeared|feels?|felt))"
+    r" (?:\w+ )?(?:as (?:if|though)|like|that)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_MARKUP = re.compile(r"</?\w[^<>]*>|⟦[^⟦⟧]*⟧")
 _MARKED = re.compile(r"\d|\b[^\W\d_a-z]\w*")
 
 
@@ -62,14 +100,18 @@ _MARKED = re.compile(r"\d|\b[^\W\d_a-z]\w*")
 class EditEvidence:
     """An edit and its features, in the order of FILTER_FEATURES; none if its tokens are not known.
 
-    `blocked` edits are refused whatever their features: they lose content words, or change nothing but spaces.
+    `blocked` edits are refused whatever their features: they lose content words, give an impersonal "it" a person, or
+    change mark-up or a convention.
     `cuts_loop` edits are accepted whatever their features: they only shorten a loop that the source lacks.
+    `restores_name` edits bring each name closer to a word of the source: Severin for Severei.
     """
 
     edit: Edit
     values: tuple[float, ...]
     blocked: bool = False
     cuts_loop: bool = False
+    is_typography: bool = False
+    restores_name: bool = False
 
 
 def collect_edit_evidence(segment: Segment, text: str, logprobs: Sequence[TokenLogprobs]) -> list[EditEvidence]:
@@ -92,16 +134,49 @@ def collect_edit_evidence(segment: Segment, text: str, logprobs: Sequence[TokenL
         min(edit_rate(mt, text), 1.0),
         _non_latin_share(segment.source),
         load_lexicon(segment.target_language).grammatical,
+        _doubt(tokens, starts, [(shift + edit.span[0], shift + edit.span[1]) for edit in edits], shift, len(text)),
     )
     return [
         EditEvidence(
             edit,
             draft.features(edit),
-            blocked=_is_spacing(edit) or draft.loses_content(edit),
+            blocked=_is_typography(edit) or draft.loses_content(edit) or _is_impersonal(edit, mt),
             cuts_loop=edit in loop_cuts,
+            is_typography=_is_typography(edit),
+            restores_name=restores_name(edit, segment.source),
         )
         for edit in edits
     ]
+
+
+def restores_name(edit: Edit, source: str) -> bool:
+    """Whether each name that the edit changes has the letters of a word of the source afterwards, and had not before.
+
+    Words of other scripts are compared by their romanisation. A name that the source has as the MT does, such as a
+    case form, is not restored by another.
+    """
+    before, after = _WORD.findall(edit.before), _WORD.findall(edit.after)
+    if edit.kind is not EditKind.NAME or len(before) != len(after):
+        return False
+    read = {plain_letters(romanise(word)) for word in _WORD.findall(source)}
+    return all(
+        _is_restored(plain_letters(old), plain_letters(new), read) for old, new in zip(before, after, strict=True)
+    )
+
+
+def _is_restored(old: str, new: str, source_words: Collection[str]) -> bool:
+    if min(len(old), len(new)) < 4 or not source_words:
+        return False
+    similarity = max(_name_similarity(new, word) for word in source_words)
+    if similarity < _RESTORED_SIMILARITY:
+        return False
+    return similarity > _RESTORED_GAIN + max(_name_similarity(old, word) for word in source_words)
+
+
+def _name_similarity(name: str, word: str) -> float:
+    """How similar the letters of a name and of a word are; the word may have a case ending (Severinului)."""
+    stem = letter_similarity(name, word[: len(name)]) if len(name) >= _SHORTEST_STEM else 0.0
+    return max(letter_similarity(name, word), _STEM_WEIGHT * stem)
 
 
 def _find_loop_cuts(edits: Sequence[Edit], segment: Segment, mt: str) -> frozenset[Edit]:
@@ -143,6 +218,7 @@ class _DraftEvidence:
     rate: float
     foreign: float
     grammatical: frozenset[str]
+    doubt: float
 
     def loses_content(self, edit: Edit) -> bool:
         """Whether the edit removes more content words than it adds, ignoring words that occur elsewhere in the MT."""
@@ -163,9 +239,11 @@ class _DraftEvidence:
         taken, put = _WORD.findall(before), _WORD.findall(after)
         from_source, off_source = self._share_in_source(put), self._share_in_source(taken)
         repeated = self._share_repeated(taken)
+        rival = self._rival(first, self.mt[mt_departs - overlap :])
+        was_past, is_past = any(map(is_past_form, taken)), any(map(is_past_form, put))
         return (
             own[0],
-            self._rival(first, self.mt[mt_departs - overlap :]),
+            rival,
             sum(own) / len(own),
             min(own),
             self._logprob(next_token),
@@ -190,6 +268,25 @@ class _DraftEvidence:
             float(edit.mt_span[1] == len(self.mt)),
             self.rate,
             self.foreign,
+            min(own[0] - rival, _MAX_MARGIN),
+            float(len(taken) == len(put) == 1 and _differ_in_gender(taken[0], put[0])),
+            float(
+                is_past
+                and not was_past
+                and edit.kind is EditKind.VERB
+                and taken[:1] != ["to"]
+                and not _is_speech_or_question(self.mt, edit.mt_span[0])
+            ),
+            float(was_past and not is_past and edit.kind is EditKind.VERB),
+            float(not taken and not put),
+            float(edit.kind is EditKind.NAME),
+            self.doubt,
+            float(edit.kind is EditKind.VERB),
+            float(edit.kind is EditKind.PRONOUN),
+            float(edit.kind is EditKind.WORD_CHOICE),
+            float(edit.kind is EditKind.REORDERING),
+            float(edit.kind is EditKind.CASING and before.islower()),
+            float(repairs_agreement(edit, self.mt)),
         )
 
     def _token_at(self, position: int) -> int:
@@ -224,8 +321,46 @@ class _DraftEvidence:
         return again / len(words) if words else 0.0
 
 
-def _is_spacing(edit: Edit) -> bool:
-    return "".join(edit.before.split()) == "".join(edit.after.split())
+def _is_speech_or_question(text: str, position: int) -> bool:
+    """Whether a position is between quotation marks or in a question: the tense of the story does not decide there."""
+    before = text[:position]
+    opened, closed = (sum(map(before.count, marks)) for marks in ("“«「『", "”»」』"))
+    if opened > closed or before.count('"') % 2:
+        return True
+    end = _SENTENCE_END.search(text, position)
+    return end is not None and end.group() == "?"
+
+
+def _is_impersonal(edit: Edit, mt: str) -> bool:
+    """Whether the edit replaces an "it" that stands for nobody: "it was as if", "it seemed that"."""
+    return edit.kind is EditKind.PRONOUN and _IMPERSONAL.match(mt, edit.mt_span[0]) is not None
+
+
+def _differ_in_gender(before: str, after: str) -> bool:
+    """Whether both are gendered pronouns, not forms of the same one: "her" for "she" repairs a case, not a person."""
+    genders = {_GENDERS.get(before.lower()), _GENDERS.get(after.lower())}
+    return len(genders) == 2 and None not in genders
+
+
+def _doubt(
+    tokens: Sequence[TokenLogprobs], starts: Sequence[int], edited: Sequence[tuple[int, int]], begin: int, length: int
+) -> float:
+    """The mean negative log-probability of the draft's tokens outside the edits."""
+    kept: list[float] = []
+    spans = iter(edited)
+    span = next(spans, None)
+    for token, start in zip(tokens, starts, strict=False):
+        while span and span[1] < start:
+            span = next(spans, None)
+        inside = span is not None and start + len(token.text) > span[0]
+        if begin <= start < begin + length and not inside:
+            kept.append(max(token.logprob, LOGPROB_FLOOR))
+    return -sum(kept) / len(kept) if kept else 0.0
+
+
+def _is_typography(edit: Edit) -> bool:
+    changes_markup = _MARKUP.findall(edit.before) != _MARKUP.findall(edit.after)
+    return changes_markup or is_convention(edit) or is_quotation_mark(edit)
 
 
 def _best_similarity(word: str, words: Iterable[str]) -> float:

@@ -25,7 +25,7 @@ from ape.edits.alignment import TokenizedText
 from ape.edits.phrases import AlignedCell
 from ape.passage.edit import EditKind
 from ape.text.english_verbs import are_forms_of_one_verb
-from ape.text.lexicon import Lexicon, LexiconWord, WordGroup, describe_word
+from ape.text.lexicon import Lexicon, WordGroup, describe_word
 
 # The longest phrase that a pronoun may replace ("the old man" by "he"); a longer one was rewritten.
 _MAX_PHRASE = 3
@@ -56,10 +56,13 @@ class _Side(NamedTuple):
         """The possible names; with `surely`, only words that are capitalised within a sentence too."""
         if len(self.words) > 2 and not surely:
             return []
-        tokens, keys = self.cut.tokens, self.cut.keys
-        positions = [position for position in range(self.start, self.end) if _could_be_name(tokens[position])]
-        names = [keys[position].removesuffix("'s") for position in positions]
-        return [name for name in names if self._is_name(name, lexicon, surely=surely)]
+        found = []
+        for position in range(self.start, self.end):
+            if _could_be_name(self.cut.tokens[position]):
+                name = self.cut.keys[position].removesuffix("'s")
+                if self._is_name(name, lexicon, surely=surely):
+                    found.append(name)
+        return found
 
     def _is_name(self, name: str, lexicon: Lexicon, *, surely: bool) -> bool:
         if lexicon.grammatical.issuperset(describe_word(lexicon, name).parts[:1]):
@@ -123,27 +126,28 @@ def _near(deleted: list[AlignedCell], inserted: list[AlignedCell], *, travel: in
 
 def _kind(cell: AlignedCell, mt: TokenizedText, post_edit: TokenizedText, lexicon: Lexicon) -> EditKind:
     a, a_end, b, b_end = cell
-    old = [describe_word(lexicon, key) for key in mt.keys[a:a_end]]
-    new = [describe_word(lexicon, key) for key in post_edit.keys[b:b_end]]
-    was, now = _parts(old), _parts(new)
+    was, letters, has_number = _describe(mt.keys[a:a_end], lexicon)
+    now, new_letters, new_number = _describe(post_edit.keys[b:b_end], lexicon)
     if len(was) == len(now) > 1 and was != now and sorted(was) == sorted(now):
         return EditKind.REORDERING
-    same_letters = _letters(old) == _letters(new)
+    same_letters = letters == new_letters
     if same_letters and mt.between(a, a_end).casefold() == post_edit.between(b, b_end).casefold():
         return EditKind.CASING
-    before, after = _Side(mt, a, a_end, was), _Side(post_edit, b, b_end, now)
-    if True in [word.number for word in old + new] and _terms_differ(_Side.numbers, before, after, lexicon):
-        return EditKind.NUMBER
+    if has_number or new_number:
+        before, after = _Side(mt, a, a_end, was), _Side(post_edit, b, b_end, now)
+        if _terms_differ(_Side.numbers, before, after, lexicon):
+            return EditKind.NUMBER
     if same_letters:
         return EditKind.PUNCTUATION
     lost, gained = _without_shared_ends(was, now)
     # Most edits replace words that are in no table.
-    grammatical = not lexicon.grammatical.isdisjoint(lost + gained)
+    grammatical = not (lexicon.grammatical.isdisjoint(lost) and lexicon.grammatical.isdisjoint(gained))
     if grammatical and _concerns("pronoun", lost, gained, lexicon):
         return EditKind.PRONOUN
-    tokens = mt.tokens[a:a_end] + post_edit.tokens[b:b_end]
-    if True in map(_could_be_name, tokens) and _names_differ(before, after, lexicon):
-        return EditKind.NAME
+    if _has_possible_name(mt.tokens[a:a_end]) or _has_possible_name(post_edit.tokens[b:b_end]):
+        before, after = _Side(mt, a, a_end, was), _Side(post_edit, b, b_end, now)
+        if _names_differ(before, after, lexicon):
+            return EditKind.NAME
     if grammatical and _concerns("connective", lost, gained, lexicon):
         return EditKind.CONNECTIVE
     word_before = mt.keys[a - 1] if a else ""
@@ -154,14 +158,18 @@ def _kind(cell: AlignedCell, mt: TokenizedText, post_edit: TokenizedText, lexico
     return EditKind.WORD_CHOICE if now else EditKind.DELETION
 
 
-def _parts(described: list[LexiconWord]) -> tuple[str, ...]:
-    if len(described) == 1:
-        return described[0].parts
-    return tuple([part for word in described for part in word.parts])
+def _describe(keys: tuple[str, ...], lexicon: Lexicon) -> tuple[tuple[str, ...], str, bool]:
+    """The parts of the words, their letters, and whether one may be a number."""
+    if len(keys) == 1:
+        word = describe_word(lexicon, keys[0])
+        return word.parts, word.letters, word.number
+    words = [describe_word(lexicon, key) for key in keys]
+    parts = tuple([part for word in words for part in word.parts])
+    return parts, "".join([word.letters for word in words]), True in [word.number for word in words]
 
 
-def _letters(described: list[LexiconWord]) -> str:
-    return described[0].letters if len(described) == 1 else "".join([word.letters for word in described])
+def _has_possible_name(tokens: tuple[str, ...]) -> bool:
+    return _could_be_name(tokens[0]) if len(tokens) == 1 else True in map(_could_be_name, tokens)
 
 
 def _names_differ(before: _Side, after: _Side, lexicon: Lexicon) -> bool:

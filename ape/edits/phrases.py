@@ -26,7 +26,7 @@ class AlignedCell(NamedTuple):
 
 def split_phrase(was: tuple[str, ...], now: tuple[str, ...], lexicon: Lexicon) -> list[AlignedCell]:
     """Split a changed phrase, given by its keys, into the changes that a translator would mark separately."""
-    if not was or not now or len(was) == len(now) == 1 or sorted(was) == sorted(now):
+    if not was or not now or (len(was) == len(now) and (len(was) == 1 or sorted(was) == sorted(now))):
         return [AlignedCell(0, len(was), 0, len(now))]
     old = [describe_word(lexicon, key) for key in was]
     new = [describe_word(lexicon, key) for key in now]
@@ -111,7 +111,7 @@ def _one_by_one(a: int, b: int, size: int) -> list[AlignedCell]:
 
 def _with_auxiliaries(cells: list[AlignedCell], old: list[LexiconWord], new: list[LexiconWord]) -> list[AlignedCell]:
     """Join the change of an auxiliary with that of its verb: "had" -> "" with "gone" -> "went"."""
-    if len(cells) == 1 or not any(word.auxiliary for word in old + new):
+    if len(cells) == 1 or True not in [word.auxiliary for word in old + new]:
         return cells
     result: list[AlignedCell] = []
     for cell in cells:

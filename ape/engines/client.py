@@ -25,6 +25,7 @@ from ape.engines.retry import RetryPolicy, is_context_overflow, retry_loop, tran
 from ape.errors import EngineError, EngineTimeout, EngineUnavailable, UnknownModel
 from ape.network import is_loopback, url_host
 from ape.passage.events import Listener, TokenEvent, ignore_event
+from ape.passage.options import SamplingOptions, option_values
 from ape.passage.request_id import request_id
 from ape.passage.result import Usage
 from ape.passage.segment import Draft, TokenLogprobs
@@ -54,8 +55,10 @@ class OpenAIEngine:
         concurrency: int = 8,
         timeout_seconds: float = 60.0,
         retry: RetryPolicy | None = None,
+        prediction: bool = False,
     ) -> None:
         self.url = url
+        self._prediction = prediction
         self._client = openai.AsyncOpenAI(
             base_url=url,
             api_key=api_key,
@@ -153,6 +156,8 @@ class OpenAIEngine:
         capped = True
         while True:
             parameters = _parameters(prompt, sampling, without=unknown, capped=capped)
+            if self._prediction and "prediction" not in unknown and _allows_prediction(prompt, sampling):
+                parameters = _with_prediction(parameters, prompt)
             try:
                 stream = await self._begin(prompt, parameters, model)
             except openai.BadRequestError as error:
@@ -216,9 +221,7 @@ async def _require_stream(stream: Stream) -> Stream:
 def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped: bool) -> dict[str, Any]:
     """Decoding parameters. OpenAI's reasoning models have `max_completion_tokens` instead of `max_tokens`."""
     parameters: dict[str, Any] = {
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "seed": sampling.seed,
+        **{name: value for name, value in option_values(sampling, SamplingOptions).items() if value is not None},
         "max_completion_tokens" if "max_tokens" in without else "max_tokens": sampling.max_tokens,
         "stop": [*prompt.stop, *sampling.stop],
         "stream_options": {"include_usage": True},
@@ -227,6 +230,19 @@ def _parameters(prompt: Prompt, sampling: Sampling, *, without: set[str], capped
     # Without max_tokens a chat may fill the window, but a completion stops after 16 tokens unless it is null.
     uncapped = {} if capped or not isinstance(prompt.body, str) else {"max_tokens": None}
     return {name: value for name, value in parameters.items() if name not in left_out} | uncapped
+
+
+def _allows_prediction(prompt: Prompt, sampling: Sampling) -> bool:
+    """Predicted outputs are for chats, and come without log-probabilities."""
+    return not isinstance(prompt.body, str) and not sampling.alternatives
+
+
+def _with_prediction(parameters: dict[str, Any], prompt: Prompt) -> dict[str, Any]:
+    """Predict that the MT stays as it is. A limit of tokens can't be sent then; a runaway is stopped by its length."""
+    uncapped = {
+        name: value for name, value in parameters.items() if name not in ("max_tokens", "max_completion_tokens")
+    }
+    return uncapped | {"prediction": {"type": "content", "content": prompt.unedited_reply}}
 
 
 def _logprob_parameters(prompt: Prompt, alternatives: int) -> dict[str, Any]:
@@ -264,7 +280,9 @@ async def _collect_draft(chunks: AsyncIterator[Chunk], max_characters: int, list
 def _usage(chunk: Chunk) -> Usage | None:
     """The token counts of an event; anything other than a number counts as 0."""
     if chunk.usage:
-        counts = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
+        details = chunk.usage.completion_tokens_details
+        predicted = (getattr(details, f"{state}_prediction_tokens", None) for state in ("accepted", "rejected"))
+        counts = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens, *predicted)
         return Usage(*(count if isinstance(count, int) else 0 for count in counts))
     progress = (chunk.model_extra or {}).get("prompt_progress")
     return Usage(int(progress["total"]), 0) if progress else None

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,18 +13,30 @@ import openai
 
 from ape.adapters import AdapterCard
 from ape.adapters.gguf import GgufAdapter
-from ape.engines.client import OpenAIEngine, Stream
-from ape.engines.merged_model import apply_card, read_merged_card
-from ape.engines.protocol import Model
+from ape.cancellation import finish_despite_cancellation, stop_in_thread
+from ape.engines.client import MAX_ANSWER_SECONDS, OpenAIEngine, Stream
+from ape.engines.greedy_drafts import GreedyDrafts
+from ape.engines.llama_server import LlamaServer
+from ape.engines.merged_model import apply_card, apply_profile, read_merged_card
+from ape.engines.mt_decoder import DecodingCounts
+from ape.engines.protocol import Model, Reply, Sampling
 from ape.engines.retry import RetryPolicy, translate_error
-from ape.errors import ModelError
+from ape.engines.threads import (
+    REVIEW_SECONDS,
+    START_SECONDS,
+    available_cores,
+    choose_threads,
+    read_processor_times,
+    review_threads,
+)
+from ape.errors import EngineTimeout, ModelError
 from ape.models.checksum import file_revision
-from prompts import Prompt
+from ape.models.profile import ModelProfile
+from ape.passage.events import Listener
+from prompts import Message, Prompt
 
 DEFAULT_CONCURRENCY = 4
 DEFAULT_WINDOW = 4096
-# Prompt tokens read between two checks for disconnected callers; smaller batches are slower.
-BATCH_TOKENS = 256
 # The model of the last request, and the messages before its passage.
 _Prefix = tuple[str, list[dict[str, str]]]
 
@@ -43,22 +53,26 @@ async def embedded_engine(
     repeatable: bool = False,
     adapters: Sequence[GgufAdapter] = (),
     default_model: str | None = None,
+    profile: ModelProfile | None = None,
+    from_mt: bool = True,
 ) -> AsyncIterator[EmbeddedEngine]:
     """Start llama.cpp on a model file; at the end its threads, memory and port are freed.
 
     `concurrency` passages are batched, each with a window of `window` tokens. `repeatable` makes answers independent of
     earlier requests; it requires a concurrency of 1. `adapters` are served as further models. `default_model` is the
-    model called "default", by default `name`.
+    model called "default", by default `name`. `profile` is that of the base model. `from_mt` decodes from the MT where
+    that is possible; the drafts are the same without it.
     """
     card = read_merged_card(path.parent)
-    server = _Server()
-    await asyncio.to_thread(
-        server.start, path, name=name, concurrency=concurrency, window=window, threads=threads, adapters=adapters
-    )
+    # The number of threads may change how a draft is rounded, so a repeatable engine does not look at the load.
+    follows_load = threads is None and not repeatable
+    threads = threads or choose_threads(available_cores(), await _observe_load() if follows_load else None)
+    server = LlamaServer(path, name=name, concurrency=concurrency, window=window, adapters=adapters)
+    await asyncio.to_thread(server.start, threads)
     try:
         async with EmbeddedEngine(
-            server.address,
-            key=server.key,
+            server,
+            threads=threads,
             name=name,
             revision=file_revision(path),
             concurrency=concurrency,
@@ -67,23 +81,35 @@ async def embedded_engine(
             adapters=adapters,
             default_model=default_model,
             card=card,
+            profile=profile,
+            drafts_from=path if from_mt else None,
+            window=window,
         ) as engine:
-            yield engine
+            review = asyncio.create_task(engine.follow_load()) if follows_load else None
+            try:
+                yield engine
+            finally:
+                await _cancel(review)
+                await engine.close_drafts()
     finally:
-        try:
-            await asyncio.shield(asyncio.to_thread(server.stop))
-        except RuntimeError:  # at exit, when the interpreter starts no more threads
-            server.stop()
+        await stop_in_thread(server.stop)
 
 
-def default_threads() -> int:
-    """One fewer than the available cores.
+async def _observe_load() -> float | None:
+    """The cores that other processes use at the moment; None if the system does not tell."""
+    before = read_processor_times()
+    if before is None:
+        return None
+    await asyncio.sleep(START_SECONDS)
+    after = read_processor_times()
+    return before.cores_used_by_others(after) if after else None
 
-    llama.cpp's threads synchronise after every operation, so one that shares its core delays all: with another busy
-    process two threads on two cores were several times slower than one.
-    """
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    return max(1, allowed - 1)
+
+async def _cancel(task: asyncio.Task[None] | None) -> None:
+    if task:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def revision_on_base(base: Model, adapter: GgufAdapter) -> Model:
@@ -107,9 +133,9 @@ class EmbeddedEngine(OpenAIEngine):
 
     def __init__(
         self,
-        address: str,
+        server: LlamaServer,
         *,
-        key: str,
+        threads: int,
         name: str,
         concurrency: int,
         revision: str = "",
@@ -118,12 +144,24 @@ class EmbeddedEngine(OpenAIEngine):
         adapters: Sequence[GgufAdapter] = (),
         default_model: str | None = None,
         card: AdapterCard | None = None,
+        profile: ModelProfile | None = None,
+        drafts_from: Path | None = None,
+        window: int = DEFAULT_WINDOW,
     ) -> None:
         # A slow machine may take long to read a prompt before its first token.
         super().__init__(
-            f"{address}/v1", api_key=key, default_model=name, concurrency=concurrency, timeout_seconds=300, retry=retry
+            f"{server.address}/v1",
+            api_key=server.key,
+            default_model=name,
+            concurrency=concurrency,
+            timeout_seconds=300,
+            retry=retry,
         )
-        self._address = address
+        self.threads = threads
+        self._server = server
+        self._concurrency = concurrency
+        # Held by calls that are no generations, so that the server is not replaced meanwhile.
+        self._replacing = asyncio.Lock()
         self._revision = revision
         # llama.cpp notices a disconnected caller only when it writes. Progress events make it write after every batch
         # of the prompt: cancelling four long prompts then frees the slots in seconds (measured: 54 s without).
@@ -132,13 +170,19 @@ class EmbeddedEngine(OpenAIEngine):
         self.adapters = tuple(adapters)
         self._default_name = default_model or name
         self._card = card
+        self._profile = profile
         self._prefix: _Prefix | None = None
+        self._drafts = drafts_from and GreedyDrafts(
+            drafts_from, window=window, concurrency=concurrency, repeatable=repeatable, render=self._render
+        )
 
     async def models(self) -> tuple[Model, ...]:
         """The base model with the revision of its file, and the adapters."""
-        (base,) = await super().models()
+        async with self._replacing:
+            (base,) = await super().models()
         base = apply_card(replace(base, revision=self._revision), self._card)
-        served = (base, *(revision_on_base(base, adapter) for adapter in self.adapters))
+        served_base = apply_profile(base, self._profile)
+        served = (served_base, *(revision_on_base(base, adapter) for adapter in self.adapters))
         self._known = tuple(sorted(served, key=lambda model: model.name != self._default_name))
         return self._known
 
@@ -153,6 +197,37 @@ class EmbeddedEngine(OpenAIEngine):
             {"id": number, "scale": float(adapter.name == model.name)} for number, adapter in enumerate(self.adapters)
         ]
         return {"lora": scales} if scales else {}
+
+    @property
+    def decoding_counts(self) -> DecodingCounts:
+        """What was decoded from the MT so far."""
+        return self._drafts.counts if self._drafts else DecodingCounts()
+
+    async def close_drafts(self) -> None:
+        """Free the memory of the decoder that starts from the MT."""
+        if self._drafts:
+            await self._drafts.close()
+
+    async def _once(self, prompt: Prompt, sampling: Sampling, *, model: Model, listen: Listener) -> Reply:
+        """Decode from the MT; where that is impossible, the server writes the draft."""
+        if self._drafts and all(adapter.name != model.name for adapter in self.adapters):
+            try:
+                async with asyncio.timeout(MAX_ANSWER_SECONDS):
+                    reply = await self._drafts.draft(prompt, sampling, threads=self.threads, listen=listen)
+            except TimeoutError as error:
+                raise EngineTimeout("The model did not finish its answer in time.") from error
+            if reply:
+                return reply
+        return await super()._once(prompt, sampling, model=model, listen=listen)
+
+    async def _render(self, messages: Sequence[Message]) -> str:
+        """The messages in the chat template of the model, as the server renders them."""
+        body = {"messages": [{"role": one.role, "content": one.content} for one in messages]}
+        try:
+            reply = await self._client.post(f"{self.address}/apply-template", body=body, cast_to=dict[str, str])
+        except openai.OpenAIError as error:
+            raise translate_error(error) from error
+        return reply["prompt"]
 
     async def _begin(self, prompt: Prompt, parameters: dict[str, Any], model: Model) -> Stream:
         if isinstance(prompt.body, str):
@@ -195,66 +270,57 @@ class EmbeddedEngine(OpenAIEngine):
         """
         body = {"content": list(parts), "add_special": as_prompt}
         try:
-            reply = await self._client.post(f"{self._address}/tokenize", body=body, cast_to=dict[str, list[int]])
+            async with self._replacing:
+                reply = await self._client.post(f"{self.address}/tokenize", body=body, cast_to=dict[str, list[int]])
         except openai.OpenAIError as error:
             raise translate_error(error) from error
         return reply["tokens"]
 
+    async def follow_load(self) -> None:
+        """Review the number of threads every minute, for as long as the engine runs."""
+        before = read_processor_times()
+        while before:
+            await asyncio.sleep(REVIEW_SECONDS)
+            after = read_processor_times()
+            if after is None:
+                return
+            await self.set_threads(review_threads(self.threads, available_cores(), before.cores_used_by_others(after)))
+            before = read_processor_times()
+
+    @property
+    def address(self) -> str:
+        """The URL of the server; another one after the number of threads has changed."""
+        return self._server.address
+
+    async def set_threads(self, threads: int) -> None:
+        """Use another number of threads: wait until no draft is being generated, and load the model again."""
+        if threads == self.threads:
+            return
+        held = 0
+        try:
+            for _ in range(self._concurrency):
+                await self._semaphore.acquire()
+                held += 1
+            async with self._replacing:
+                await finish_despite_cancellation(asyncio.to_thread(self._restart, threads))
+        finally:
+            for _ in range(held):
+                self._semaphore.release()
+
+    def _restart(self, threads: int) -> None:
+        self._server.stop()
+        self._prefix = None
+        try:
+            self._server.start(threads)
+            self.threads = threads
+        except ModelError:  # the memory may be short now
+            self._server.start(self.threads)
+        if self._drafts:
+            self._drafts.set_threads(self.threads)
+        self._client.base_url = f"{self.address}/v1"
+
     async def busy(self) -> int:
         """The number of busy slots."""
-        slots = await self._client.get(f"{self._address}/slots", cast_to=list[dict[str, Any]])
-        return sum(bool(slot["is_processing"]) for slot in slots)
-
-
-class _Server:
-    """A llama.cpp server and its API key."""
-
-    def __init__(self) -> None:
-        self.key = secrets.token_urlsafe(24)
-        self.address = ""
-        self._handle: Any = None
-
-    def start(
-        self,
-        path: Path,
-        *,
-        name: str,
-        concurrency: int,
-        window: int,
-        threads: int | None,
-        adapters: Sequence[GgufAdapter],
-    ) -> None:
-        """Load the model and listen on a free port."""
-        import xllamacpp
-
-        parameters = xllamacpp.CommonParams()
-        parameters.model.path = str(path)
-        parameters.model_alias = {name}
-        parameters.hostnames = ["127.0.0.1"]
-        parameters.port = 0
-        parameters.api_keys = [self.key]
-        parameters.n_parallel = concurrency
-        parameters.n_ctx = window * concurrency
-        parameters.endpoint_slots = True
-        parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
-        # By default it stores a copy of every prompt, up to 8 GB. A passage is read once, and the common prefix of
-        # all prompts is in each slot anyway.
-        parameters.cache_ram_mib = 0
-        # Loaded with scale 0, until a request enables one.
-        parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter.path), 0.0) for adapter in adapters]
-        parameters.ui = False
-        parameters.verbosity = -1
-        for pool in (parameters.cpuparams, parameters.cpuparams_batch):
-            pool.n_threads = threads or default_threads()
-            pool.poll = 0  # spinning threads starve the Python threads of this process
-        try:
-            self._handle = xllamacpp.Server(parameters)
-        except RuntimeError as error:
-            raise ModelError(
-                f"{path} can't be loaded as a model ({error}). Is it a complete GGUF file of a known architecture?"
-            ) from error
-        self.address = self._handle.listening_address
-
-    def stop(self) -> None:
-        """Drop the only handle, which joins the server's threads and frees its port."""
-        self._handle = None
+        async with self._replacing:
+            slots = await self._client.get(f"{self.address}/slots", cast_to=list[dict[str, Any]])
+        return sum(bool(slot["is_processing"]) for slot in slots) + (self._drafts.busy if self._drafts else 0)

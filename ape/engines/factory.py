@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ape.engines.client import OpenAIEngine
 from ape.engines.embedded import EmbeddedEngine, embedded_engine, revision_on_base
-from ape.engines.merged_model import apply_card, read_merged_card
+from ape.engines.merged_model import apply_card, apply_profile, read_merged_card
 from ape.engines.model_selection import ModelSelection, select_models
 from ape.engines.protocol import Model
 from ape.engines.registry import ModelRegistry
@@ -17,6 +17,7 @@ from ape.engines.registry_entries import LogLine
 from ape.engines.retry import RetryPolicy
 from ape.models import CATALOGUE, DownloadListener, ignore_progress, resolve_model
 from ape.models.checksum import file_revision
+from ape.models.profile import read_profile
 from ape.settings import Settings
 
 
@@ -27,17 +28,21 @@ def fetch_model(settings: Settings, *, progress: DownloadListener = ignore_progr
     """
     if settings.engine != "embedded":
         return None
-    return resolve_model(select_models(settings).base, cache=settings.cache, progress=progress)
+    return _resolve(select_models(settings), settings, progress=progress)
 
 
 async def embedded_models(settings: Settings) -> tuple[Model, ...]:
     """The models that the embedded engine would serve, the base first, without starting it; their window is None."""
     selection = select_models(settings)
-    path = await asyncio.to_thread(resolve_model, selection.base, cache=settings.cache)
+    path = await asyncio.to_thread(_resolve, selection, settings)
     base = apply_card(Model(_name(selection, path), revision=file_revision(path)), read_merged_card(path.parent))
-    return base, *(
+    return apply_profile(base, read_profile(selection.base)), *(
         revision_on_base(base, adapter) for adapter in await asyncio.to_thread(selection.read_adapters, path)
     )
+
+
+def _resolve(selection: ModelSelection, settings: Settings, *, progress: DownloadListener = ignore_progress) -> Path:
+    return resolve_model(selection.base, cache=settings.cache, progress=progress, source=settings.model_source)
 
 
 def _name(selection: ModelSelection, path: Path) -> str:
@@ -75,6 +80,7 @@ async def open_client(settings: Settings) -> AsyncIterator[OpenAIEngine]:
             concurrency=settings.concurrency,
             timeout_seconds=settings.timeout_seconds or 60.0,
             retry=retry,
+            prediction=settings.prediction,
         ) as engine:
             yield engine
         return
@@ -84,7 +90,7 @@ async def open_client(settings: Settings) -> AsyncIterator[OpenAIEngine]:
 
 @asynccontextmanager
 async def _embedded(settings: Settings, selection: ModelSelection, retry: RetryPolicy) -> AsyncIterator[OpenAIEngine]:
-    path = await asyncio.to_thread(resolve_model, selection.base, cache=settings.cache)
+    path = await asyncio.to_thread(_resolve, selection, settings)
     adapters = await asyncio.to_thread(selection.read_adapters, path)
     async with embedded_engine(
         path,
@@ -96,5 +102,6 @@ async def _embedded(settings: Settings, selection: ModelSelection, retry: RetryP
         repeatable=settings.repeatable,
         adapters=adapters,
         default_model=selection.default,
+        profile=read_profile(selection.base),
     ) as engine:
         yield engine

@@ -13,6 +13,7 @@ from ape.adapters.card import CARD_FILE, AdapterCard, read_card
 from ape.adapters.directory import CONFIG_FILE
 from ape.engines.protocol import Model
 from ape.errors import AdapterRefused
+from ape.models.profile import ModelProfile
 
 
 def read_merged_card(directory: Path) -> AdapterCard | None:
@@ -33,3 +34,11 @@ def apply_card(model: Model, card: AdapterCard | None) -> Model:
     if card is None:
         return model
     return replace(model, format=card.format, edit_filter=card.gate, languages=card.languages)
+
+
+def apply_profile(model: Model, profile: ModelProfile | None) -> Model:
+    """The model with the prompt format and edit filter of its profile, if any; both are part of its revision."""
+    if profile is None:
+        return model
+    revision = f"{model.revision}+{profile.revision}"
+    return replace(model, format=profile.format, edit_filter=profile.edit_filter, revision=revision)

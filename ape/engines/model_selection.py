@@ -12,6 +12,8 @@ from ape.adapters.gguf import GgufAdapter, read_gguf_adapter
 from ape.engines.merged_model import read_merged_card
 from ape.errors import AdapterRefused, InputError, ModelError
 from ape.models import CATALOGUE, DEFAULT_MODEL, TUNED_FOLDER, TUNED_MODEL
+from ape.models.default_choice import choose_default
+from ape.models.profile import read_profile
 from ape.passage.options import DEFAULT_MODEL_NAME
 from ape.settings import Settings
 from prompts import DEFAULT_FORMAT
@@ -35,18 +37,41 @@ class ModelSelection:
         if model not in self.adapters:
             path = Path(model).expanduser()
             card = read_merged_card(path.parent) if path.suffix == ".gguf" else None
-            return model, card.format if card else DEFAULT_FORMAT.name
+            profile = read_profile(model)
+            return model, card.format if card else profile.format if profile else DEFAULT_FORMAT.name
         with _name_adapter_in_errors(model, self.adapters[model]):
             return model, read_card(self.adapters[model]).format
+
+    def languages(self, name: str) -> tuple[str, ...]:
+        """The pairs, as "fr-en", for which the model of that name was tuned; none: any."""
+        if name not in self.adapters:
+            return ()
+        with _name_adapter_in_errors(name, self.adapters[name]):
+            return read_card(self.adapters[name]).languages
+
+
+def configured_model(settings: Settings, name: str = DEFAULT_MODEL_NAME) -> str:
+    """The name of the model that the settings choose, as far as it is known without an engine."""
+    if name != DEFAULT_MODEL_NAME:
+        return name
+    if settings.engine == "embedded":
+        return select_models(settings).name_and_format(name)[0]
+    return settings.model or f"the default model of {settings.url or settings.engine}"
+
+
+def configured_languages(settings: Settings, model: str) -> tuple[str, ...]:
+    """The pairs for which a configured model was tuned, as far as they are known without an engine; none: any."""
+    return select_models(settings).languages(model) if settings.engine == "embedded" else ()
 
 
 def select_models(settings: Settings, *, tuned: Path = TUNED_FOLDER) -> ModelSelection:
     """Select the models of the settings. `tuned` is the directory of the adapter that comes with the package.
 
-    Without that directory the default is the untuned model, under its own name. A damaged one is an error, so that the
-    model never changes silently.
+    The default is the large model of the catalogue once it is downloaded, if memory allows. Otherwise it is the tuned
+    small model; without its directory, the untuned one. A damaged directory is an error, so that the model never
+    changes silently.
     """
-    model = settings.model or (TUNED_MODEL if tuned.is_dir() else DEFAULT_MODEL)
+    model = settings.model or choose_default(cache=settings.cache, tuned=tuned).model
     for name, directory in settings.adapters.items():
         with _name_adapter_in_errors(name, directory):
             _require(directory)

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from ape.edits.filter import EditFilter
 from ape.errors import EngineUnavailable, UnknownModel
 from ape.passage.events import Listener
-from ape.passage.options import DEFAULT_MODEL_NAME
+from ape.passage.options import DEFAULT_MODEL_NAME, SamplingOptions
 from ape.passage.result import Usage
 from ape.passage.segment import Draft
 from prompts import DEFAULT_FORMAT, Prompt
@@ -18,16 +18,13 @@ EngineState = Literal["starting", "up", "down", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(SamplingOptions):
     """Decoding parameters of a draft.
 
     `max_characters` stops a runaway draft early, which the guards would refuse anyway. `stop` adds to the stop strings
     of the prompt's format. `alternatives` is the number of alternative tokens to return logprobs for; 0 returns none.
     """
 
-    temperature: float
-    top_p: float
-    seed: int
     max_tokens: int
     max_characters: int
     stop: tuple[str, ...] = ()

@@ -99,24 +99,20 @@ class ModelRegistry(EngineWrapper):
                 ) from None
             if entry := self._built_in.get(model.name):
                 stack.enter_context(entry.hold())
-            yield replace(model, revision=model.revision or self._base_revision(model.name))
+            # That of a server's model is empty, or only that of its profile.
+            own = model.revision
+            if not own or own.startswith("+"):
+                own = f"{self._base_revision(model.name)}{own}"
+            yield replace(model, revision=own)
 
     def _base_revision(self, name: str) -> str:
         base = self._source.base if self._source else None
         return (base.fingerprint or "") if base and base.name == name else ""
 
     def _model(self, adapter: Adapter, *, window: int | None = None) -> Model:
-        """The adapter as a model: its revision includes that of its base."""
+        """The adapter as a model."""
         base = self._base_revision(self._require_source().base.name)
-        card = adapter.card
-        return Model(
-            adapter.name,
-            window,
-            adapter.format,
-            f"{base}+{adapter.revision}",
-            edit_filter=card.gate,
-            languages=card.languages,
-        )
+        return adapter_model(adapter, base, window=window)
 
     # Adapters.
 
@@ -328,3 +324,10 @@ class ModelRegistry(EngineWrapper):
         if alias == DEFAULT_MODEL_NAME or alias not in self.aliases:
             raise UnknownModel(f"There is no alias {alias!r} to remove.", field="alias")
         del self.aliases[alias]
+
+
+def adapter_model(adapter: Adapter, base_revision: str, *, window: int | None = None) -> Model:
+    """The adapter as a model: its revision includes that of its base."""
+    card = adapter.card
+    revision = f"{base_revision}+{adapter.revision}"
+    return Model(adapter.name, window, adapter.format, revision, edit_filter=card.gate, languages=card.languages)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ape.guards.addition import addition
+from ape.guards.cast import cast
 from ape.guards.edit_rate import edit_rate
 from ape.guards.empty import empty
 from ape.guards.garbled import garbled
@@ -30,6 +31,7 @@ from ape.guards.pronouns import pronouns
 from ape.guards.quotes import quotes
 from ape.guards.sentences_dropped import sentences_dropped
 from ape.guards.source_left_in import source_left_in
+from ape.guards.speech_tags import speech_tags
 from ape.guards.truncated import truncated
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
@@ -53,6 +55,7 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "loop": loop,
         "sentences_dropped": sentences_dropped,
         "omission": omission,
+        "speech_tags": speech_tags,
         "addition": addition,
         "paragraphs": paragraphs,
         "placeholders": placeholders,
@@ -60,6 +63,7 @@ GUARDS: Mapping[str, Guard] = MappingProxyType(
         "names": names,
         "pronouns": pronouns,
         "glossary": glossary,
+        "cast": cast,
         "quotes": quotes,
         "edit_rate": edit_rate,
     }
@@ -71,11 +75,11 @@ _OTHERS = tuple(guard for guard in GUARDS.values() if guard not in (empty, garbl
 def check_draft(segment: Segment, draft: Draft) -> tuple[Finding, ...]:
     """All findings against a draft, in the order of `GUARDS`.
 
-    A draft that equals the MT has none, since rejecting it would also keep the MT. An empty or garbled draft is checked
-    by that guard alone.
+    A draft that equals the MT can't be rejected, since that would also keep the MT; it is checked against the glossary
+    alone. An empty or garbled draft is checked by that guard alone.
     """
     if draft.text.strip() == segment.mt.strip():
-        return ()
+        return tuple(glossary(segment, draft)) if segment.glossary else ()
     plain_segment, plain_draft = segment, draft
     if any("⟦" in text for text in (segment.source, segment.mt, draft.text)):
         plain_segment = replace(segment, source=strip_marks(segment.source), mt=strip_marks(segment.mt))

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from ape.guards.messages import quote, reject, warn
-from ape.guards.text_features import lowercase_words, text_features
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
-from ape.text.phonetics import phonetic_similarity
-
-# A term may be inflected: Anna, Annas, Annával.
-_INFLECTED = 0.88
+from ape.text.terms import find_terms, has_wording
 
 
 def glossary(segment: Segment, draft: Draft) -> list[Finding]:
@@ -18,17 +14,12 @@ def glossary(segment: Segment, draft: Draft) -> list[Finding]:
     A draft that lacks the wording may still be right, for example with a pronoun in place of a name.
     """
     findings = []
+    language = segment.target_language
+    there = find_terms(segment.source, [term for term, _ in segment.glossary])
     for term, wording in segment.glossary:
-        if not (term and wording and term in segment.source) or _contains(draft.text, wording):
+        if not wording or term not in there or has_wording(draft.text, wording, language=language):
             continue
         message = f"The glossary translates {quote(term)} as {quote(wording)}, which the draft does not use."
-        findings.append((reject if _contains(segment.mt, wording) else warn)("glossary", message))
+        lost = has_wording(segment.mt, wording, language=language)
+        findings.append((reject if lost else warn)("glossary", message))
     return findings
-
-
-def _contains(text: str, wording: str) -> bool:
-    """Whether the text contains the wording, in any case and with any endings."""
-    if wording.lower() in text.lower():
-        return True
-    keys = text_features(text).phonetic_keys.values()
-    return bool(keys) and all(phonetic_similarity(word, keys) >= _INFLECTED for word in lowercase_words(wording))

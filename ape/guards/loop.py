@@ -50,6 +50,9 @@ def _repeated_characters(segment: Segment, draft: Draft) -> list[Finding]:
 def _character_run(text: str) -> str:
     """The first character repeated many times; punctuation marks may be separated by spaces."""
     compact = "".join(text.split())
+    # So long a run covers a position that is a multiple of its length.
+    if not any(sign * _CHARACTERS in compact for sign in set(compact[::_CHARACTERS])):
+        return ""
     return next(
         (
             sign * _CHARACTERS
@@ -62,10 +65,10 @@ def _character_run(text: str) -> str:
 
 def _syllable_run(text: str) -> str:
     """The first group of letters repeated many times within a stretch without spaces."""
-    for stretch in text.split():
+    for stretch in [stretch for stretch in text.split() if len(stretch) >= _SHORTEST_STRETCH]:
         length = len(stretch)
         # Repetition leaves few different letters, unless the stretch holds other words, in a script without spaces.
-        if length < _SHORTEST_STRETCH or (length < _LONGEST_WORD and 2 * len(set(stretch)) > length):
+        if length < _LONGEST_WORD and 2 * len(set(stretch)) > length:
             continue
         if match := _SYLLABLES.search(stretch[:_LONGEST_STRETCH]):
             return str(match.group())
@@ -106,11 +109,16 @@ def _repeated_phrases(source: TextFeatures, mt: TextFeatures, new: TextFeatures)
 
 
 def _most_frequent_phrase(text: TextFeatures) -> tuple[tuple[str, ...], int]:
-    most = max(text.phrases.values(), default=0)
-    return next((phrase for phrase, count in text.phrases.items() if count == most), ()), most
+    phrases = text.phrases
+    if len(phrases) == max(0, len(text.words) - _PHRASE + 1):  # no phrase occurs twice
+        return next(iter(phrases), ()), min(1, len(phrases))
+    most = max(phrases.values(), default=0)
+    return next((phrase for phrase, count in phrases.items() if count == most), ()), most
 
 
 def _repeated_sentences(source: TextFeatures, mt: TextFeatures, new: TextFeatures) -> list[Finding]:
+    if _most_frequent_phrase(new)[1] < 2:
+        return []
     sentence, count = _most_frequent_sentence(new)
     if count < 2 or count <= max(_most_frequent_sentence(mt)[1], _most_frequent_sentence(source)[1]):
         return []
@@ -118,9 +126,8 @@ def _repeated_sentences(source: TextFeatures, mt: TextFeatures, new: TextFeature
 
 
 def _most_frequent_sentence(text: TextFeatures) -> tuple[tuple[str, ...], int]:
-    counts = Counter(
-        tuple(word for _, word in sentence) for sentence in text.sentences if len(sentence) >= _SENTENCE_WORDS
-    )
+    bounds = pairwise([*text.sentence_starts, len(text.words)])
+    counts = Counter([tuple(text.surfaces[start:end]) for start, end in bounds if end - start >= _SENTENCE_WORDS])
     return max(counts.items(), key=lambda item: item[1], default=((), 0))
 
 

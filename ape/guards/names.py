@@ -8,12 +8,13 @@ same place, one nearby, or one of the source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 
 import regex
 from rapidfuzz import process
-from rapidfuzz.distance import JaroWinkler
+from rapidfuzz.distance import Indel, JaroWinkler
 
 from ape.guards.messages import quote, quote_list, reject, warn
 from ape.guards.text_features import TextFeatures, base_form, lowercase_words, text_features, word_steps
@@ -23,9 +24,14 @@ from ape.text.common_words import is_common_word
 from ape.text.exonyms import exonym_group
 from ape.text.languages import language_scripts
 from ape.text.phonetics import SAME_NAME_SIMILARITY, phonetic_key, phonetic_similarity
+from ape.text.romanisation import missing_romaniser, plain_letters, romanise, syllables
 
 _CASED_SCRIPTS = frozenset(("Latin", "Cyrillic", "Greek"))
 _MIN_LENGTH = 3
+# Of texts with more names than any passage of a book has, the first are judged: each is compared with all of another
+# text, and the time would grow with the square of the length.
+_MAX_JUDGED = 200
+_MAX_SOURCE_NAMES = 1_000
 # The largest distance in words between a lost name and the name that replaces it, if the words around them change too.
 _NEAR = 6
 # The largest distance in words between a name and its support in another text, or a tenth of that text.
@@ -42,6 +48,13 @@ _SURE = 0.9
 _PROVEN = 0.85
 _RESPELLED = 0.78
 _IN_MT = 0.88
+# A new name is supported by words or Chinese characters that read like it, letter by letter if it may be one syllable.
+# Only the beginning of a longer passage is read.
+_READ = 0.75
+_LONGEST_SYLLABLE = 6
+_LONGEST_NAME = 4
+_MAX_READ = 2_000
+_IDEOGRAPHS = regex.compile(r"\p{Han}+")
 _VOWELS = dict.fromkeys(map(ord, "aeiouh"))
 
 
@@ -98,11 +111,28 @@ class _NameCheck:
         return {sound: word for word, sound in self.source.phonetic_keys.items() if len(word) >= _MIN_LENGTH - 1}
 
     @cached_property
+    def source_sounds(self) -> list[str]:
+        return list(self.source_keys)
+
+    @cached_property
     def source_names(self) -> list[str]:
         """The likely names of the source."""
-        return [name for name in dict.fromkeys(self.source.capitals.values()) if is_name(name)]
+        names = (name for name in dict.fromkeys(self.source.capitals.values()) if is_name(name))
+        return list(islice(names, _MAX_SOURCE_NAMES))
 
-    def _around(self, text: TextFeatures, position: int) -> list[str]:
+    @cached_property
+    def source_consonants(self) -> list[str]:
+        """The consonants of the likely names of the source."""
+        found = (_consonants(phonetic_key(name)) for name in self.source_names)
+        return [consonants for consonants in found if len(consonants) >= _MIN_LENGTH]
+
+    def _sounds_like_source_name(self, name: str) -> bool:
+        consonants = _consonants(phonetic_key(name))
+        return len(consonants) >= _MIN_LENGTH and bool(
+            process.extractOne(consonants, self.source_consonants, scorer=JaroWinkler.similarity, score_cutoff=_SURE)
+        )
+
+    def _nearby_words(self, text: TextFeatures, position: int) -> list[str]:
         """The words of a text around the relative position of a word of the draft.
 
         A long passage contains similar words by chance; a name rarely moves far.
@@ -119,19 +149,38 @@ class _NameCheck:
     def outside_keys(self) -> list[str]:
         """Phonetic keys of words that may come from outside the passage: its context and the glossary."""
         words = [word for context in self.segment.context for word in text_features(context.target).words]
-        for _, target in self.segment.glossary:
-            words += lowercase_words(target)
+        for wording in (
+            *(target for _, target in self.segment.glossary),
+            *(member.wording for member in self.segment.cast),
+        ):
+            words += lowercase_words(wording)
         return phonetic_keys(words)
+
+    @cached_property
+    def readings(self) -> list[str]:
+        """The words of the source in Latin letters, or up to four successive characters of Chinese."""
+        if self.cased_source:
+            return []
+        if not self.source.unspaced:
+            return [plain_letters(romanise(word)) for word in self.source.words]
+        if missing_romaniser("zh"):
+            return []
+        runs = _IDEOGRAPHS.findall(self.segment.source[:_MAX_READ])
+        return list(dict.fromkeys(reading for run in runs for reading in _readings(run)))
 
     def replaced_names(self) -> dict[str, str]:
         """Names of the MT that the source supports, and the unsupported names that replace them."""
-        found = {}
+        found: dict[str, str] = {}
+        judged = 0
         for step in self.steps if self.new_names else ():
             width = step.end - step.start
             if step.kind != "replace" or width > _SHORT_STEP or step.mt_end - step.mt_start != width:
                 continue
             for place, position in zip(range(step.mt_start, step.mt_end), range(step.start, step.end), strict=True):
                 old, new = base_form(self.mt.surfaces[place]), self.new_names.get(position, "")
+                judged += bool(new)
+                if judged > _MAX_JUDGED:
+                    return found
                 if (
                     new
                     and self._is_replacement(old, new, initial=place not in self.mt.capitals, alone=width == 1)
@@ -157,12 +206,12 @@ class _NameCheck:
         return not self._is_respelled(new, [phonetic_key(old), origin] if origin else [phonetic_key(old)])
 
     def _needs_no_origin(self, old: str, new: str, *, initial: bool) -> bool:
-        """Whether a replacement counts without a matching word in the source: ideographs have no phonetic key.
+        """Whether a replacement counts without a matching word in the source: without capitals any word may be it.
 
         It then counts if most of the MT is copied and the two names are unrelated. Of 688 lines of fiction in two MTs,
         this holds for one published line.
         """
-        if not (self.english and self.source.unspaced) or is_common_word(old.lower()):
+        if not self.english or self.cased_source or (initial and is_common_word(old.lower())):
             return False
         if initial and (_NOT_A_NAME.search(old) or _NOT_A_NAME.search(new)):
             return False
@@ -174,7 +223,7 @@ class _NameCheck:
     def _origin(self, name: str) -> str:
         """The phonetic key of the source word that a name of the MT renders, or ""."""
         found = process.extractOne(
-            phonetic_key(name), list(self.source_keys), scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
+            phonetic_key(name), self.source_sounds, scorer=JaroWinkler.similarity, score_cutoff=_PROVEN
         )
         if found:
             return str(found[0])
@@ -195,44 +244,49 @@ class _NameCheck:
         """Whether the source, the context or the glossary supports the name, whatever the MT says."""
         if name in self.source.text:
             return True
-        if phonetic_similarity(name, self.outside_keys) >= SAME_NAME_SIMILARITY:
+        if phonetic_similarity(name, self.outside_keys) >= SAME_NAME_SIMILARITY or self._is_reading(name):
             return True
-        nearby = self._around(self.source, position)
+        nearby = self._nearby_words(self.source, position)
         group = exonym_group(name.lower())
         if (
             group >= 0
             and group in map(exonym_group, nearby)
-            and group not in map(exonym_group, self._around(self.mt, position))
+            and group not in map(exonym_group, self._nearby_words(self.mt, position))
         ):
             return True
-        return phonetic_similarity(name, phonetic_keys(nearby)) >= _SURE or any(
-            _same_consonants(phonetic_key(name), phonetic_key(other)) for other in self.source_names
-        )
+        return phonetic_similarity(name, phonetic_keys(nearby)) >= _SURE or self._sounds_like_source_name(name)
+
+    def _is_reading(self, name: str) -> bool:
+        """Whether the name sounds like a word or characters of the source; short ones have to be exact."""
+        letters = plain_letters(name)
+        least = _READ if len(letters) > _LONGEST_SYLLABLE else 1.0
+        scorer = Indel.normalized_similarity
+        return bool(process.extractOne(letters, self.readings, scorer=scorer, score_cutoff=least))
 
     def unsupported_names(self) -> dict[int, str]:
         """The likely names of the draft without support in the passage, its context or the glossary, by position."""
-        candidates = {position: name for position, name in self.new_names.items() if position in self.new.capitals}
-        if not candidates:
-            return {}
-        return {position: name for position, name in candidates.items() if not self._is_known(name, position)}
+        candidates = ((position, name) for position, name in self.new_names.items() if position in self.new.capitals)
+        return {
+            position: name for position, name in islice(candidates, _MAX_JUDGED) if not self._is_known(name, position)
+        }
 
     def _is_known(self, name: str, position: int) -> bool:
-        in_mt = self._around(self.mt, position)
+        in_mt = self._nearby_words(self.mt, position)
         if name in self.source.text or phonetic_similarity(name, phonetic_keys(in_mt) + self.outside_keys) >= _IN_MT:
             return True
         group = exonym_group(name.lower())
-        return group >= 0 and group in map(exonym_group, [*in_mt, *self._around(self.source, position)])
+        return group >= 0 and group in map(exonym_group, [*in_mt, *self._nearby_words(self.source, position)])
 
     def judge(self, position: int, name: str) -> list[Finding]:
         """Judge an unsupported name: no finding, a warning or a rejection."""
         replaced, near = self._displaced_names(position)
         proven = [old for old in replaced if self._origin(old)]
-        likeness_to_source = phonetic_similarity(name, phonetic_keys(self._around(self.source, position)))
+        likeness_to_source = phonetic_similarity(name, phonetic_keys(self._nearby_words(self.source, position)))
         if likeness_to_source >= (_SURE if proven else SAME_NAME_SIMILARITY) or self._is_respelled(
             name, phonetic_keys(replaced + near)
         ):
             return []
-        if any(_same_consonants(phonetic_key(name), phonetic_key(other)) for other in self.source_names):
+        if self._sounds_like_source_name(name):
             return []
         message = f"Neither the source nor the MT contains the name {quote(name)}."
         if (
@@ -244,7 +298,7 @@ class _NameCheck:
             return [warn("names", message)]
         if replaced or near:
             return [reject("names", f"{message} In its place the MT has {quote_list(replaced + near)}.")]
-        if missing := self._missing_source_names():
+        if missing := self.missing_source_names:
             return [reject("names", f"{message} The source contains {quote_list(missing)}; the draft does not.")]
         # If nothing is lost, the name of a country or people is likely a clarification: "the English admiral".
         return [(warn if exonym_group(name.lower()) >= 0 else reject)("names", message)]
@@ -284,7 +338,7 @@ class _NameCheck:
         """The names in `rarer_names` that the draft does not respell."""
         return {
             position: name
-            for position, name in self.rarer_names.items()
+            for position, name in islice(self.rarer_names.items(), _MAX_JUDGED)
             if name.lower() in self.new.vocabulary or phonetic_similarity(name, self.draft_keys) < SAME_NAME_SIMILARITY
         }
 
@@ -293,33 +347,46 @@ class _NameCheck:
         keys = [phonetic_key(other) for other in self.source_names] if self.rarer_names else []
         return [
             name
-            for name in dict.fromkeys(self.rarer_names.values())
+            for name in islice(dict.fromkeys(self.rarer_names.values()), _MAX_JUDGED)
             if name.lower() not in self.new.vocabulary
             and not is_common_word(name.lower())
             and phonetic_similarity(name, keys) >= _SURE
             and phonetic_similarity(name, self.draft_keys) < SAME_NAME_SIMILARITY
         ]
 
-    def _missing_source_names(self) -> list[str]:
+    @cached_property
+    def missing_source_names(self) -> list[str]:
         """The likely names of the source to which nothing in the draft is similar."""
         draft_groups = {exonym_group(word) for word in self.new.words} - {-1}
         return [
             name
-            for name in self.source_names
+            for name in self.source_names[:_MAX_JUDGED]
             if phonetic_similarity(name, self.draft_keys) < _RESPELLED
             and exonym_group(name.lower()) not in draft_groups
         ]
 
     def _spells_out(self, name: str) -> bool:
         """Whether the name may be part of an abbreviation in the MT that the draft spells out."""
-        return any(
-            len(word) > 1 and word.isupper() and name[0] in word and word.lower() not in self.new.vocabulary
-            for word in self.mt.surfaces
-        )
+        return name[0] in self.lost_abbreviations
+
+    @cached_property
+    def lost_abbreviations(self) -> str:
+        """The letters of words in capitals that the MT has and the draft does not."""
+        words = {word for word in self.mt.surfaces if len(word) > 1 and word.isupper()}
+        return "".join(sorted({*"".join(word for word in words if word.lower() not in self.new.vocabulary)}))
 
     @staticmethod
     def _count(text: TextFeatures, name: str) -> int:
         return text.count(name.lower())
+
+
+def _readings(run: str) -> Iterator[str]:
+    syllables_of_run = syllables(run, "zh")
+    if len(syllables_of_run) != len(run):
+        return
+    for width in range(1, _LONGEST_NAME + 1):
+        for start in range(len(run) - width + 1):
+            yield "".join(syllables_of_run[start : start + width])
 
 
 def is_name(word: str) -> bool:

@@ -53,7 +53,10 @@ def _lost_words(segment: Segment, source: TextNumbers, mt: TextNumbers, new: Tex
     """Values above a dozen that source and MT spell out and the draft does not contain in any form."""
     if not mt.may_exceed(_DOZEN):
         return []
-    both = {value for value in source.values & mt.values if value > _DOZEN}
+    large = {value for value in mt.values if value > _DOZEN}
+    if not large:
+        return []
+    both = large & source.values
     lost = {value for value in both if not new.has_in_words(value)}
     # The twenty of twenty-five is not judged separately.
     exact = sorted(v for v in lost if v < _ROUND and (v % 10 or both.isdisjoint(range(v + 1, v + 10))))

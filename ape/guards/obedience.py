@@ -135,8 +135,9 @@ def obedience(segment: Segment, draft: Draft) -> list[Finding]:
 def _obeyed_commands(segment: Segment, draft: Draft) -> Iterator[Finding]:
     """Find a command of the passage that the draft carries out rather than translates."""
     _, mt, new = passage_features(segment, draft)
-    command = first_match(COMMAND_PATTERNS, segment.mt) or first_match(COMMAND_PATTERNS, segment.source)
-    if command and len(mt.vocabulary & new.vocabulary) < _SHARED_WORDS * len(mt.vocabulary):
+    if len(mt.vocabulary & new.vocabulary) >= _SHARED_WORDS * len(mt.vocabulary):
+        return
+    if command := first_match(COMMAND_PATTERNS, segment.mt) or first_match(COMMAND_PATTERNS, segment.source):
         yield reject(
             "obedience", f"The passage says {quote(command)}, and the draft seems to obey rather than translate it."
         )

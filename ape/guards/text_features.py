@@ -71,7 +71,7 @@ class TextFeatures:
     @cached_property
     def words(self) -> list[str]:
         """The words in lower case."""
-        return [surface.lower() for surface in self.surfaces]
+        return list(map(str.lower, self.surfaces))
 
     @cached_property
     def counts(self) -> Counter[str]:

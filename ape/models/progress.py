@@ -14,11 +14,12 @@ _EVERY_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class DownloadProgress:
-    """A step of a download and its bytes so far; `total` is None if unknown."""
+    """A step of a download and its bytes so far; `total` is None if unknown. A notice is a sentence, not a step."""
 
     what: str
     done: int = 0
     total: int | None = None
+    is_notice: bool = False
 
 
 DownloadListener = Callable[[DownloadProgress], None]
@@ -37,7 +38,7 @@ def watch_folder(folder: Path, what: str, *, total: int | None, progress: Downlo
 
     def watch() -> None:
         while not done.wait(_EVERY_SECONDS):
-            progress(DownloadProgress(what, _bytes_in(folder), total))
+            progress(DownloadProgress(what, bytes_in(folder), total))
 
     watcher = threading.Thread(target=watch, name="ape-models-progress", daemon=True)
     watcher.start()
@@ -48,7 +49,7 @@ def watch_folder(folder: Path, what: str, *, total: int | None, progress: Downlo
         watcher.join()
 
 
-def _bytes_in(folder: Path) -> int:
+def bytes_in(folder: Path) -> int:
     """The size of all files, while the downloader renames and removes some of them."""
     size = 0
     for where, _, names in os.walk(folder):  # unlike rglob, it ignores folders that are gone

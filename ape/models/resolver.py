@@ -19,7 +19,7 @@ from ape.errors import InputError
 from ape.models.catalogue import CATALOGUE, CatalogueModel, HubSource, find_model
 from ape.models.checksum import require_gguf
 from ape.models.progress import DownloadListener, ignore_progress
-from ape.models.store import choose_model_file, is_cached, model_location, pull_model
+from ape.models.store import choose_model_file, is_cached, pull_model, require_unchanged
 
 _NAME = r"\w[\w.-]*"
 _HUB_ID = re.compile(
@@ -41,16 +41,21 @@ def parse_model(text: str) -> CatalogueModel | Path:
     return path if _is_path(text, path) or "/" in text or "\\" in text else find_model(text)
 
 
-def resolve_model(text: str, *, cache: Path, progress: DownloadListener = ignore_progress) -> Path:
-    """The file of a model, downloaded into the cache if it is not there."""
+def resolve_model(
+    text: str, *, cache: Path, progress: DownloadListener = ignore_progress, source: str | None = None
+) -> Path:
+    """The file of a model, downloaded into the cache, or taken from `source`, if it is not there.
+
+    A downloaded file that was changed since is refused.
+    """
     parsed = parse_model(text)
     if isinstance(parsed, Path):
         require_gguf(parsed)
         return parsed
     model = choose_model_file(parsed, cache=cache)
     if is_cached(model, cache=cache):
-        return model_location(model, cache=cache)
-    return pull_model(model, cache=cache, progress=progress)
+        return require_unchanged(model, cache=cache, progress=progress)
+    return pull_model(model, cache=cache, progress=progress, source=source)
 
 
 def _path(text: str) -> Path:

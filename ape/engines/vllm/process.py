@@ -152,9 +152,9 @@ class SupervisedProcess:
 
     async def _end_session(self, grace: float) -> None:
         """End the processes of a reaper that was killed; they have got SIGTERM already."""
-        asked = time.monotonic()
+        began = time.monotonic()
         while left := _live_processes_of_session(self._process.pid):
-            waited = time.monotonic() - asked
+            waited = time.monotonic() - began
             if waited >= grace + _MAX_CLEANUP_SECONDS:
                 self._log_line(f"The processes {left} of {self._name} can't be killed and are left behind.")
                 return

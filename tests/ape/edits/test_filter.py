@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from ape.edits.filter import EditFilter
 from ape.engines.client import OpenAIEngine
 from ape.engines.protocol import Model
+from ape.passage.edit import EditKind
 from ape.passage.result import Decision
 from ape.passage.segment import Draft, Segment, TokenLogprobs
 from ape.post_editor import post_edit
@@ -19,7 +20,7 @@ from tests.scripted import Raw, ScriptedServer
 
 SEGMENT = Segment("Anna vint.", "Anna come from Rome today.", "fr", "en")
 TEXT = "Anna came from Paris today."
-CHANCES = (
+LOGPROBS = (
     TokenLogprobs("Anna", 0.0),
     TokenLogprobs(" came", -0.1),
     TokenLogprobs(" from", 0.0),
@@ -31,10 +32,42 @@ BY_LEAD = EditFilter(features={"lead": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.
 
 
 def test_likely_edits_are_kept_and_unlikely_ones_undone() -> None:
-    outcome = BY_LEAD.apply(SEGMENT, Draft(TEXT, logprobs=CHANCES))
+    outcome = BY_LEAD.apply(SEGMENT, Draft(TEXT, logprobs=LOGPROBS))
     assert outcome.text == "Anna came from Rome today."
     assert [(edit.before, edit.after) for edit in outcome.undone] == [("Rome", "Paris")]
     assert [edit.after for edit in outcome.kept] == ["came"]
+
+
+def test_neighbours_pass_or_fail_together_if_asked() -> None:
+    segment = Segment("Le 3 mai.", "On 3 May he come.", "fr", "en")
+    logprobs = tuple(map(TokenLogprobs, ("On", " May", " 3", " he", " came."), (0.0, -0.1, -3.0, 0.0, -0.1)))
+    draft = Draft("On May 3 he came.", logprobs=logprobs)
+    joined = BY_LEAD.model_copy(update={"joins_neighbours": True})
+    assert joined.apply(segment, draft).text == "On 3 May he came."
+
+
+RESTORING = EditFilter(features={}, bias=-9.0, threshold=0.5, restores_names=True, refused_kinds=(EditKind.NAME,))
+
+
+@pytest.mark.parametrize(
+    ("source", "mt", "draft", "kept"),
+    [
+        ("Castelul Severin a ars.", "Severei Castle burned.", "Severin Castle burned.", True),
+        ("Zidurile Severinului au ars.", "The walls of Severei burned.", "The walls of Severin burned.", True),
+        ("Замок Шереметьев сгорел.", "Sheremetov Castle burned.", "Sheremetyev Castle burned.", True),
+        ("Максим сгорел.", "Maksim burned.", "Maxim burned.", False),  # the source has it as the MT does
+        ("Castelul a ars.", "Severei Castle burned.", "Severin Castle burned.", False),  # the source has neither
+        ("Ann a venit.", "Anne came.", "Ann came.", False),  # too short to tell a slip from another name
+    ],
+)
+def test_a_name_of_the_source_is_restored_though_names_are_refused(
+    source: str, mt: str, draft: str, kept: bool
+) -> None:
+    segment = Segment(source, mt, "ro", "en")
+    outcome = RESTORING.apply(segment, Draft(draft, logprobs=(TokenLogprobs(draft, -1.0),)))
+    assert outcome.text == (draft if kept else mt)
+    unsure = RESTORING.model_copy(update={"restores_names": False})
+    assert unsure.apply(segment, Draft(draft, logprobs=(TokenLogprobs(draft, -1.0),))).text == mt
 
 
 def test_a_draft_without_logprobs_is_undone() -> None:
@@ -46,8 +79,8 @@ def test_a_draft_without_logprobs_is_undone() -> None:
 def test_the_result_is_between_mt_and_draft(threshold: float, made: str, mt: str) -> None:
     made = made.strip()
     edit_filter = EditFilter(features={"lead": (0.0, 1.0, 1.0)}, bias=0.0, threshold=threshold)
-    chances = tuple(TokenLogprobs(character, -0.1 * at) for at, character in enumerate(made))
-    outcome = edit_filter.apply(Segment("x", mt, "fr", "en"), Draft(made, logprobs=chances))
+    logprobs = tuple(TokenLogprobs(character, -0.1 * at) for at, character in enumerate(made))
+    outcome = edit_filter.apply(Segment("x", mt, "fr", "en"), Draft(made, logprobs=logprobs))
     if not outcome.undone:
         assert outcome.text == made
     if not outcome.kept:
@@ -56,7 +89,7 @@ def test_the_result_is_between_mt_and_draft(threshold: float, made: str, mt: str
 
 def test_a_threshold_of_one_undoes_every_edit() -> None:
     edit_filter = EditFilter(features={"lead": (-1.0, 0.001, 50.0)}, bias=50.0, threshold=1.0)
-    assert edit_filter.apply(SEGMENT, Draft(TEXT, logprobs=CHANCES)).kept == ()
+    assert edit_filter.apply(SEGMENT, Draft(TEXT, logprobs=LOGPROBS)).kept == ()
 
 
 def test_a_filter_with_an_unknown_feature_is_refused() -> None:
@@ -131,7 +164,7 @@ class Gated(OpenAIEngine):
 def stream(shape: str) -> str:
     """The draft as streamed by llama.cpp or vLLM."""
     events = []
-    for token in CHANCES:
+    for token in LOGPROBS:
         logprobs_json: dict[str, Any] = (
             {"content": [{"token": token.text, "bytes": list(token.text.encode()), "logprob": token.logprob}]}
             if shape == "llama.cpp"
@@ -159,5 +192,14 @@ async def test_a_passage_is_filtered_by_the_filter_of_its_model(scripted: Script
     assert (result.decision, result.post_edit) == (Decision.EDITED, "Anna came from Rome today.")
     (finding,) = result.findings
     assert finding.guard == "gate"
-    assert "'Rome' -> 'Paris'" in finding.message
+    assert "“Rome” → “Paris”" in finding.message
     assert scripted.requests[-1]["logprobs"] == 10
+
+
+def test_the_halves_of_a_moved_word_pass_or_fail_together() -> None:
+    segment = Segment("Il fit demander à Jean.", "He made Jean ask why.", "fr", "en")
+    logprobs = tuple(map(TokenLogprobs, ("He", " asked", " Jean", " why."), (0.0, -0.1, 0.0, -4.0)))
+    alone = BY_LEAD.apply(segment, Draft("He asked Jean why.", logprobs=logprobs))
+    joined = BY_LEAD.model_copy(update={"joins_neighbours": True})
+    assert alone.text == "He asked Jean ask why."
+    assert joined.apply(segment, Draft("He asked Jean why.", logprobs=logprobs)).text == segment.mt

@@ -11,7 +11,7 @@ from ape.passage.segment import Segment, TokenLogprobs
 
 SEGMENT = Segment("Kass magas 1660 .", "The cat slept in 16660 now .", "et", "en")
 DRAFT = "The cat slept in 1660 ."
-CHANCES = (
+LOGPROBS = (
     *(TokenLogprobs(token, -0.1) for token in ("The", " cat", " slept", " in", " ", "1", "6", "6")),
     TokenLogprobs("0", -0.5, (("0", -0.5), ("6", -1.2), ("7", -0.7))),
     TokenLogprobs(" .", -0.9, ((" now", -1.0), (" never", -0.95))),
@@ -19,7 +19,7 @@ CHANCES = (
 
 
 def features(at: int) -> dict[str, float]:
-    return dict(zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, CHANCES)[at].values, strict=True))
+    return dict(zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, LOGPROBS)[at].values, strict=True))
 
 
 def test_the_rival_is_the_token_that_continues_the_mt() -> None:
@@ -38,7 +38,7 @@ def test_a_number_of_the_source_counts_as_restored() -> None:
 
 
 def test_an_unreported_rival_has_the_lowest_logprob() -> None:
-    without_alternatives = tuple(TokenLogprobs(item.text, item.logprob) for item in CHANCES)
+    without_alternatives = tuple(TokenLogprobs(item.text, item.logprob) for item in LOGPROBS)
     found = dict(
         zip(FILTER_FEATURES, collect_edit_evidence(SEGMENT, DRAFT, without_alternatives)[0].values, strict=True)
     )
@@ -84,3 +84,69 @@ def test_every_edit_of_any_draft_has_all_features_and_they_are_finite(
     for item in found:
         assert len(item.values) == len(FILTER_FEATURES)
         assert all(-100 < value < 100 for value in item.values)
+
+
+@pytest.mark.parametrize(
+    ("mt", "draft", "feature"),
+    [
+        ("Anna takes his hat.", "Anna takes her hat.", "gendered"),
+        ("Anna takes it.", "Anna took it.", "to_past"),
+        ("Anna took it.", "Anna takes it.", "to_present"),
+        ("Anna came, then left.", "Anna came; then left.", "marks"),
+        ("Then Anna came.", "Then Emma came.", "renames"),
+    ],
+)
+def test_kinds_of_edits_that_travel_between_models_are_features(mt: str, draft: str, feature: str) -> None:
+    segment = Segment("Anna vint.", mt, "fr", "en")
+    logprobs = tuple(TokenLogprobs(character, -0.1) for character in draft)
+    (evidence,) = collect_edit_evidence(segment, draft, logprobs)
+    assert dict(zip(FILTER_FEATURES, evidence.values, strict=True))[feature] == 1.0
+    others = {"gendered", "to_past", "to_present", "marks", "renames"} - {feature}
+    assert not any(dict(zip(FILTER_FEATURES, evidence.values, strict=True))[name] for name in others)
+
+
+@pytest.mark.parametrize(
+    ("mt", "draft", "feature"),
+    [
+        ("This is what her said.", "This is what she said.", "gendered"),
+        ("Anna resolved to ask him.", "Anna resolved asked him.", "to_past"),
+        ("When does the game start? Anna knew.", "When did the game start? Anna knew.", "to_past"),
+        ("“The game starts now,” said Anna.", "“The game started now,” said Anna.", "to_past"),
+    ],
+)
+def test_no_tense_is_repaired_in_speech_questions_and_infinitives_nor_a_gender_by_case(
+    mt: str, draft: str, feature: str
+) -> None:
+    segment = Segment("Anna vint.", mt, "fr", "en")
+    logprobs = tuple(TokenLogprobs(character, -0.1) for character in draft)
+    (evidence,) = collect_edit_evidence(segment, draft, logprobs)
+    assert dict(zip(FILTER_FEATURES, evidence.values, strict=True))[feature] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("mt", "draft", "blocked"),
+    [
+        ("Now it was as if he slept.", "Now he was as if he slept.", True),
+        ("Then it seemed to Anna that Emma slept.", "Then she seemed to Anna that Emma slept.", False),
+        ("Then it seemed that Emma slept.", "Then she seemed that Emma slept.", True),
+        ("Now it was a dry man.", "Now he was a dry man.", False),
+    ],
+)
+def test_an_impersonal_pronoun_is_no_person(mt: str, draft: str, blocked: bool) -> None:
+    logprobs = tuple(TokenLogprobs(character, -0.1) for character in draft)
+    (evidence,) = collect_edit_evidence(Segment("Anna dort.", mt, "fr", "en"), draft, logprobs)
+    assert evidence.blocked is blocked
+
+
+def test_a_lost_quotation_mark_is_blocked() -> None:
+    segment = Segment("« Viens ! »", "“Come!” he said.", "fr", "en")
+    draft = "Come!” he said."
+    found = collect_edit_evidence(segment, draft, tuple(TokenLogprobs(character, -0.1) for character in draft))
+    assert [evidence.blocked for evidence in found] == [True]
+
+
+def test_an_edit_of_markup_is_blocked() -> None:
+    segment = Segment("Anna vint.", "Anna <i>came</i>.", "fr", "en")
+    draft = 'Anna "came".'
+    found = collect_edit_evidence(segment, draft, tuple(TokenLogprobs(character, -0.1) for character in draft))
+    assert all(evidence.blocked for evidence in found)

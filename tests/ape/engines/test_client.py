@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from ape.engines.client import OpenAIEngine
 from ape.engines.retry import RetryPolicy
 from ape.errors import EngineError, EngineRefused, EngineTimeout, EngineUnavailable, TooLong, UnknownModel
 from ape.passage.events import Event, RetryEvent, TokenEvent, ignore_event
+from ape.passage.result import Usage
 from prompts import CHAT, Question
 from tests.scripted import Cut, Fail, Hang, Move, Raw, Say, ScriptedServer
 
@@ -165,6 +167,57 @@ async def test_a_parameter_the_server_does_not_know_is_left_out(engine: OpenAIEn
     assert scripted.requests[-1]["max_completion_tokens"] == SAMPLING.max_tokens
     await engine.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
     assert len(scripted.requests) == 4  # three to learn, one the second time
+
+
+class TestPrediction:
+    """OpenAI's predicted outputs: the MT is sent as what the answer will mostly be."""
+
+    @pytest.fixture
+    async def predicting(self, scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
+        async with OpenAIEngine(scripted.url, api_key="k", retry=QUICK, prediction=True) as opened:
+            yield opened
+
+    async def test_the_mt_is_predicted_without_a_limit_of_tokens(
+        self, predicting: OpenAIEngine, scripted: ScriptedServer
+    ) -> None:
+        scripted.play(Say("It is raining."))
+        await predicting.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
+        (request,) = scripted.requests
+        assert request["prediction"] == {"type": "content", "content": "<translation>\nIt rains.\n</translation>"}
+        assert not request.keys() & {"max_tokens", "max_completion_tokens"}
+
+    async def test_accepted_and_rejected_tokens_are_in_the_usage(
+        self, predicting: OpenAIEngine, scripted: ScriptedServer
+    ) -> None:
+        details = {"accepted_prediction_tokens": 9, "rejected_prediction_tokens": 2}
+        usage = {"prompt_tokens": 80, "completion_tokens": 14, "completion_tokens_details": details}
+        events = [
+            {"choices": [{"index": 0, "delta": {"content": "It is raining."}, "finish_reason": "stop"}]},
+            {"choices": [], "usage": usage},
+        ]
+        scripted.play(Raw("".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"))
+        reply = await predicting.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
+        assert (reply.usage + reply.usage) == Usage(160, 28, 18, 4)
+
+    async def test_a_model_without_predictions_is_asked_without(
+        self, predicting: OpenAIEngine, scripted: ScriptedServer
+    ) -> None:
+        error = {"message": "no", "code": "unsupported_parameter", "param": "prediction"}
+        scripted.script = lambda request, turn: (
+            Fail(400, body=json.dumps({"error": error})) if "prediction" in request else Say("It is raining.")
+        )
+        for _ in range(2):
+            reply = await predicting.ask(PROMPT, SAMPLING, model=MODEL, listen=ignore_event)
+        assert reply.draft.text == "It is raining."
+        assert ["prediction" in request for request in scripted.requests] == [True, False, False]
+        assert scripted.requests[-1]["max_tokens"] == SAMPLING.max_tokens
+
+    async def test_log_probabilities_come_without_a_prediction(
+        self, predicting: OpenAIEngine, scripted: ScriptedServer
+    ) -> None:
+        scripted.play(Say("It is raining."))
+        await predicting.ask(PROMPT, replace(SAMPLING, alternatives=5), model=MODEL, listen=ignore_event)
+        assert "prediction" not in scripted.requests[0]
 
 
 async def test_the_window_is_what_the_server_tells(engine: OpenAIEngine) -> None:

@@ -144,3 +144,17 @@ async def test_a_broken_file_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"broken\.gguf can't be loaded as a model"):
         async with embedded_engine(path, name="broken"):
             pass
+
+
+async def test_another_number_of_threads_waits_for_drafts_and_loses_none(smollm2: Path) -> None:
+    async with embedded_engine(smollm2, name="tiny", concurrency=2, window=1024, threads=1) as engine:
+        model = (await engine.models())[0]
+        address = engine.address
+        asks = [asyncio.create_task(engine.ask(PROMPT, SAMPLING, model=model, listen=ignore_event)) for _ in range(3)]
+        await asyncio.sleep(0)
+        await engine.set_threads(2)
+        replies = await asyncio.gather(*asks)
+        assert {reply.draft.finish_reason for reply in replies} <= {"stop", "length"}
+        assert (engine.threads, engine.address != address) == (2, True)
+        assert await engine.count("Hello world") == 2
+        assert (await engine.ask(PROMPT, SAMPLING, model=model, listen=ignore_event)).draft.text

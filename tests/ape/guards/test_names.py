@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ape.guards.names import names
+from ape.passage.result import Severity
+from ape.passage.segment import CastMember, Draft, Segment
 from tests.ape.guards.conftest import SeverityOf
 
 
@@ -19,6 +24,8 @@ from tests.ape.guards.conftest import SeverityOf
         ("en-de", "Then Darcy looked at Bingley.", "Dann sah Darcy Bingley an.", "Dann sah Darcy Collins an."),
         ("fr-en", "Il entra sans bruit.", "He entered without noise.", "Quietly Archibald came in."),
         ("zh-en", "罗德把帽子扔在桌上。", "Rhode threw his hat on the table.", "Robert threw his hat on the table."),
+        ("zh-en", "门开了，罗德走了进来。", "The door opened and Rod came in.", "The door opened and Farid came in."),
+        ("ne-en", "काठमाडौंमा हिजो राम आए ।", "Yesterday Ram came to Kathmandu.", "Yesterday Ram came to Pokhara."),
         ("ja-en", "雪子は窓を開けた。", "Then Yukiko opened the window.", "Then Margaret opened the window."),
     ],
 )  # fmt: skip
@@ -46,6 +53,9 @@ def test_names_changed_or_invented_are_refused(
         ("zh-en", "罗德把帽子扔在桌上。", "Lord threw his hat on the table.", "Rhode threw his hat on the table."),
         ("zh-en", "罗德把帽子扔在桌上。", "Rode threw his hat on the table.", "Rhode threw his hat on the table."),
         ("zh-en", "琰凤把帽子扔在桌上。", "Yanfeng threw his hat on the table.", "Feng threw his hat on the table."),
+        ("zh-en", "门开了，慕言君走了进来。", "Then Muyu came in.", "Then Muyanjun came in."),
+        ("zh-en", "他认识白薇薇。", "He knew White Weiwei.", "He knew Bai Weiwei."),
+        ("ne-en", "हिजो मुचुकुंद आए ।", "Yesterday Muchad came.", "Yesterday Muchukunda came."),
         ("zh-en", "他吃了一惊，扔下帽子。", "Amazed, he threw down the hat.", "Astonished, he threw down the hat."),
         ("zh-en", "英国人扔下帽子。", "The English threw down the hat.", "The British threw down the hat."),
     ],
@@ -61,6 +71,13 @@ def test_a_name_known_from_the_context_or_the_glossary_is_supported(severity_of:
     assert severity_of("names", mt, draft, source) == "reject"
     assert severity_of("names", mt, draft, source, context=("Old Archibald was late.",)) == ""
     assert severity_of("names", mt, draft, source, glossary=(("il", "Archibald"),)) == ""
+
+
+def test_the_wording_of_the_cast_is_supported() -> None:
+    segment = Segment("他认识黑鹰。", "He knew Heiying well.", "zh", "en", cast=(CastMember("黑鹰", "Falco"),))
+    draft = Draft("He knew Falco well.")
+    assert [finding for finding in names(segment, draft) if finding.severity is Severity.REJECT] == []
+    assert names(replace(segment, cast=()), draft)[0].severity is Severity.REJECT
 
 
 def test_a_missing_name_is_a_warning(severity_of: SeverityOf) -> None:

@@ -49,8 +49,8 @@ def test_passages_about_commands_and_refusals_may_be_edited(severity_of: Severit
 
 def test_instructions_and_earlier_paragraphs_must_not_leak(severity_of: SeverityOf) -> None:
     instructions = "Keep the tone of a nineteenth-century novel and prefer short words."
-    told = "Keep the tone of a nineteenth-century novel. " + EDITED
-    assert severity_of("obedience", MT, told, instructions=instructions) == "reject"
+    leaked = "Keep the tone of a nineteenth-century novel. " + EDITED
+    assert severity_of("obedience", MT, leaked, instructions=instructions) == "reject"
     before = "The night was dark and the wind blew hard about the house on the hill."
     assert severity_of("obedience", MT, f"{before} {EDITED}", context=(before,)) == "reject"
     assert severity_of("obedience", MT, EDITED, context=(before,), instructions=instructions) == ""

@@ -10,14 +10,31 @@ import json
 import resource
 import sys
 from pathlib import Path
+from typing import Any
 
 from ape.errors import ApeError
-from ape.models import CatalogueModel, DownloadProgress, WheelSource, pull_model, resolve_model
+from ape.models import (
+    CatalogueModel,
+    DownloadProgress,
+    HubSource,
+    WheelPart,
+    WheelParts,
+    WheelSource,
+    pull_model,
+    resolve_model,
+)
 
 
 def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+def read_model(values: dict[str, Any]) -> CatalogueModel:
+    if not values["parts"]:
+        return CatalogueModel(**{**values, "source": WheelSource(**values["source"])})
+    parts = [WheelPart(**{**part, "wheel": WheelSource(**part["wheel"])}) for part in values["parts"]["parts"]]
+    return CatalogueModel(**{**values, "source": HubSource(**values["source"]), "parts": WheelParts(tuple(parts))})
 
 
 def main() -> None:
@@ -39,9 +56,7 @@ def main() -> None:
         if "resolve" in order:
             path = resolve_model(order["resolve"], cache=cache, progress=progress)
         else:
-            model = CatalogueModel(**{**order["model"], "source": WheelSource(**order["model"]["source"])})
-            wheel = Path(order["wheel"]) if "wheel" in order else None
-            path = pull_model(model, cache=cache, progress=progress, wheel=wheel)
+            path = pull_model(read_model(order["model"]), cache=cache, progress=progress, source=order.get("wheel"))
     except ApeError as error:
         say(f"{type(error).__name__}: {error}")
     else:

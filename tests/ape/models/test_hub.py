@@ -32,10 +32,10 @@ class Hub:
 
     files: dict[str, bytes]
     stated: dict[str, str] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def serve(self, request: BaseHTTPRequestHandler) -> None:
-        self.asked.append(f"{request.command} {request.path}")
+        self.requests.append(f"{request.command} {request.path}")
         path = request.path.partition("?")[0]
         if path == "/api/models/someone/Tiny-GGUF/revision/main":
             listing = {"id": "someone/Tiny-GGUF", "sha": COMMIT, "siblings": [self._entry(name) for name in self.files]}
@@ -91,17 +91,21 @@ def test_a_repository_gives_its_q4_k_m(hub: Hub, start: Starter, tmp_path: Path)
     assert path == str(tmp_path / "cache" / "someone--Tiny-GGUF--main" / "tiny-Q4_K_M.gguf")
     assert Path(path).read_bytes() == CONTENT
     assert steps == ["Downloading someone/Tiny-GGUF:tiny-Q4_K_M.gguf", "Checking someone/Tiny-GGUF"]
-    assert sorted(each.name for each in Path(path).parent.iterdir()) == [".lock", "tiny-Q4_K_M.gguf"]
+    assert sorted(each.name for each in Path(path).parent.iterdir()) == [
+        ".lock",
+        "tiny-Q4_K_M.gguf",
+        "tiny-Q4_K_M.gguf.json",
+    ]
 
 
 @needs_the_extra
 def test_what_was_pulled_is_found_again_without_the_hub(hub: Hub, start: Starter, tmp_path: Path) -> None:
     first = start(cache=tmp_path, resolve="someone/Tiny-GGUF:Q8_0").communicate()[0].splitlines()[-1]
     assert first.endswith("tiny-Q8_0.gguf")
-    hub.asked.clear()
+    hub.requests.clear()
     for again in ("someone/Tiny-GGUF:Q8_0", "someone/Tiny-GGUF:tiny-Q8_0.gguf"):
         assert start(cache=tmp_path, resolve=again).communicate()[0].splitlines() == [first]
-    assert hub.asked == []
+    assert hub.requests == []
 
 
 @needs_the_extra

@@ -44,4 +44,4 @@ def test_folders_that_go_while_they_are_counted_do_not_end_the_watch(
             folder.rmdir()
         while reports.acquire(blocking=False):
             pass
-        assert reports.acquire(timeout=30), "no more reports"
+        assert reports.acquire(timeout=300), "no more reports"

