@@ -6,10 +6,12 @@ ApeError
 │   ├── UnknownModel       no model of that name                 HTTP 404
 │   ├── UnknownJob         no job of that name, or not theirs    HTTP 404
 │   ├── UnknownTrial       no blind test or link of that name    HTTP 404
+│   ├── UnknownBatch       no batch or file of that name         HTTP 404
 │   ├── AdapterRefused     an adapter can't be served here       HTTP 422
 │   └── Conflict           it conflicts with the current state   HTTP 409
 ├── ModelError             a model can't be fetched or loaded    HTTP 503, exit 1
 ├── StoreError             the jobs' database can't be used      HTTP 503, exit 1
+│   └── StoreUnreachable   its server is away, as at a restart   waited for
 ├── NoRoom                 no memory for one more adapter        HTTP 507, exit 1
 ├── Busy                   the queue is full                     HTTP 429, exit 1
 └── EngineError            the model server failed               HTTP 502, exit 1, retried
@@ -77,6 +79,13 @@ class UnknownTrial(InputError):
     title = "Unknown test"
 
 
+class UnknownBatch(InputError):
+    """No batch or file has that name, or it belongs to another owner."""
+
+    status = 404
+    title = "Unknown batch"
+
+
 class AdapterRefused(InputError):
     """An adapter can't be served, because of its files."""
 
@@ -102,6 +111,10 @@ class StoreError(ApeError):
 
     status = 503
     title = "Job store unavailable"
+
+
+class StoreUnreachable(StoreError):
+    """The database server is away, as at a restart; it may come back."""
 
 
 class NoRoom(ApeError):

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import ParamSpec, TypeVar
 
+from ape.edits.conventions import keep_conventions
 from ape.edits.diff import edit_rate, find_edits
 from ape.edits.filter import LOGPROB_ALTERNATIVES, EditFilter, FilterOutcome
 from ape.engines.protocol import Engine, Model, Sampling
 from ape.engines.window import refuse_window_overflow
 from ape.errors import EngineError
 from ape.guards import check_draft
+from ape.guards.messages import quote
+from ape.passage.cast_lines import cast_within_budget, known_pronouns
+from ape.passage.edit import EditKind
 from ape.passage.events import (
     AttemptEvent,
     DoneEvent,
@@ -26,10 +30,11 @@ from ape.passage.events import (
     ignore_event,
 )
 from ape.passage.intake import find_skip_reason, refuse_unreadable
-from ape.passage.options import Options, check_bounds
+from ape.passage.options import Options, SamplingOptions, check_bounds, option_values
 from ape.passage.result import Decision, Finding, PostEdit, Severity, Usage
 from ape.passage.segment import Draft, Segment
 from ape.text.languages import language_name
+from ape.text.terms import find_terms
 from prompts import Prompt, Question, prompt_format
 
 # A second draft at temperature 0 would equal the first, and at top_p 0.2 nearly so: later drafts use at least these.
@@ -37,6 +42,9 @@ RETRY_TEMPERATURE = 0.6
 RETRY_TOP_P = 0.9
 # Characters of MT and draft together. Guards and edits take about 5 ms at this length and up to 2 s at 20,000.
 THREAD_MIN_CHARACTERS = 2_000
+
+# Undone edits of these kinds are no good example of what was undone.
+_MINOR_KINDS = (EditKind.PUNCTUATION, EditKind.CASING, EditKind.NUMBER, EditKind.REORDERING)
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -54,7 +62,8 @@ async def post_edit(
     check_bounds(segment)
     refuse_unreadable(segment)
     async with engine.using(options.model) as model:
-        prompt = prompt_format(model.format).render(_question(segment))
+        style = prompt_format(model.format)
+        prompt = style.render(_question(segment, with_cast=style.is_chat))
         run = _PassageRun(segment, prompt, model, engine, options, listen)
         if reason := find_skip_reason(segment):
             run.note(reason)
@@ -62,8 +71,10 @@ async def post_edit(
         await refuse_window_overflow(segment, prompt, engine, model)
         if prompt.unused_fields:
             run.note(_unused_fields_finding(prompt, model))
-        if _is_untuned_pair(segment, model):
-            run.note(_untuned_pair_finding(segment, model))
+        if warning := untuned_pair_warning(
+            model.name, model.languages, segment.source_language, segment.target_language
+        ):
+            run.note(Finding("languages", Severity.WARN, warning))
         for attempt in range(options.max_attempts):
             passed = await run.draw_drafts(attempt * options.candidates)
             if passed:
@@ -144,6 +155,9 @@ class _PassageRun:
         draft = replace(reply.draft, text=self.prompt.read(reply.draft.text))
         if self.model.edit_filter:
             draft = self._filter_edits(self.model.edit_filter, draft, number)
+        # An instruction may ask for other conventions.
+        if not self.segment.instructions:
+            draft = replace(draft, text=_with_conventions(self.segment, draft.text))
         length = len(self.segment.mt) + len(draft.text)
         findings = await _run_in_thread_if_long(length, check_draft, self.segment, draft)
         for finding in findings:
@@ -197,9 +211,11 @@ class _PassageRun:
 
 
 def _undone_edits_finding(outcome: FilterOutcome, number: int) -> Finding:
-    count, first = len(outcome.undone), outcome.undone[0]
+    count = len(outcome.undone)
+    example = next((edit for edit in outcome.undone if edit.kind not in _MINOR_KINDS), outcome.undone[0])
     what = "an edit was" if count == 1 else f"{count} edits were"
-    message = f"The model was not confident enough: {what} undone, such as {first.before!r} -> {first.after!r}."
+    change = f"{quote(example.before)} → {quote(example.after)}"
+    message = f"The model was not confident enough: {what} undone, such as {change}."
     return Finding("gate", Severity.WARN, message, number)
 
 
@@ -210,41 +226,48 @@ def _unused_fields_finding(prompt: Prompt, model: Model) -> Finding:
     return Finding("format", Severity.WARN, message)
 
 
-def _is_untuned_pair(segment: Segment, model: Model) -> bool:
-    """Whether the model was tuned for other language pairs only, as far as both languages are known."""
-    pair = (segment.source_language, segment.target_language)
-    return bool(model.languages) and "und" not in pair and "-".join(pair) not in model.languages
+def untuned_pair_warning(model: str, tuned_for: Sequence[str], source_language: str, target_language: str) -> str:
+    """The sentence for a model that was tuned for other language pairs only, as far as both languages are known."""
+    pair = (source_language, target_language)
+    if not tuned_for or "und" in pair or "-".join(pair) in tuned_for:
+        return ""
+    names = f"{language_name(source_language)} to {language_name(target_language)}"
+    return f"{model} was tuned for {', '.join(tuned_for)}, not for {names}: review its edits with care."
 
 
-def _untuned_pair_finding(segment: Segment, model: Model) -> Finding:
-    pair = f"{language_name(segment.source_language)} to {language_name(segment.target_language)}"
-    known = ", ".join(model.languages)
-    message = f"{model.name} was tuned for {known}, not for {pair}: review its edits with care."
-    return Finding("languages", Severity.WARN, message)
-
-
-def _question(segment: Segment) -> Question:
+def _question(segment: Segment, *, with_cast: bool) -> Question:
+    # A small model recites terms that do not occur in the passage.
+    there = find_terms(segment.source, [term for term, _ in segment.glossary])
+    glossary = [(term, wording) for term, wording in segment.glossary if term in there]
+    shown = cast_within_budget(segment.cast) if with_cast else []
+    glossary += [(one.source, one.wording) for one in shown if one.in_passage and one.source not in there]
     return Question(
         source=segment.source.strip(),
         mt=segment.mt.strip(),
         source_language=language_name(segment.source_language),
         target_language=language_name(segment.target_language),
         context=tuple((pair.source, pair.target) for pair in segment.context),
-        # A small model recites terms that do not occur in the passage.
-        glossary=tuple((term, wording) for term, wording in segment.glossary if term in segment.source),
+        glossary=tuple(glossary),
         instructions=segment.instructions.strip(),
+        cast=known_pronouns(shown),
     )
+
+
+def _with_conventions(segment: Segment, draft: str) -> str:
+    wordings = (*(wording for _, wording in segment.glossary), *(member.wording for member in segment.cast))
+    return keep_conventions(segment.mt.strip(), draft, language=segment.target_language, wanted=wordings)
 
 
 def draft_sampling(segment: Segment, options: Options, number: int, *, with_logprobs: bool) -> Sampling:
     """The sampling of draft `number`, counted from 1; later drafts are sampled so that they differ from the first."""
-    later = number > 1
+    sampled = option_values(options, SamplingOptions) | {"seed": options.seed + number - 1}
+    if number > 1:
+        sampled["temperature"] = max(options.temperature, RETRY_TEMPERATURE)
+        sampled["top_p"] = max(options.top_p, RETRY_TOP_P)
     length = len(segment.mt)
     non_ascii = sum(character > "\x7f" for character in segment.mt)
     return Sampling(
-        temperature=max(options.temperature, RETRY_TEMPERATURE) if later else options.temperature,
-        top_p=max(options.top_p, RETRY_TOP_P) if later else options.top_p,
-        seed=options.seed + number - 1,
+        **sampled,
         # Twice an upper bound for the MT: a token for three ASCII characters, three tokens for any other character.
         max_tokens=options.max_tokens or 64 + 2 * (length - non_ascii) // 3 + 6 * non_ascii,
         max_characters=200 + 2 * length,

@@ -6,6 +6,7 @@ APE_CONFIG names another. An environment variable is APE_ and the field in capit
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shlex
@@ -34,6 +35,7 @@ ENVIRONMENT_PREFIX = "APE_"
 OPENAI_HOST = "api.openai.com"
 # A server behind a URL may be shared; vLLM batches all requests it gets.
 DEFAULT_CONCURRENCY = {"embedded": 4, "url": 8, "vllm": 64}
+_LEAST_PLAN_MEMORY = 1_000_000_000
 MAX_EMBEDDED_CONCURRENCY = 64
 # Former names, still read. The first two applied to some engines only.
 _FORMER_NAMES = {"slots": "concurrency", "in_flight": "concurrency", "book_lanes": "book_concurrency"}
@@ -60,6 +62,9 @@ class Settings(BaseModel):
     ] = None
     aliases: Annotated[dict[str, str], Field(description="aliases of models, NAME=MODEL; may include `default`")] = {}
     cache: Annotated[Path, Field(description="folder for downloaded models", default_factory=lambda: default_cache())]
+    model_source: Annotated[
+        str | None, Field(description="folder, or URL of a mirror, to take model files from instead of hub and index")
+    ] = None
 
     concurrency: Annotated[
         int,
@@ -73,7 +78,8 @@ class Settings(BaseModel):
         int, Field(ge=512, description="embedded: context length in tokens of each concurrent request")
     ] = 4096
     threads: Annotated[
-        int | None, Field(ge=1, description="embedded: number of threads; default: one fewer than the cores")
+        int | None,
+        Field(ge=1, description="embedded: number of threads; default: the cores that no other program uses"),
     ] = None
     repeatable: Annotated[
         bool, Field(description="embedded: answers that do not depend on earlier requests; requires a concurrency of 1")
@@ -83,6 +89,14 @@ class Settings(BaseModel):
     ] = None
     retry_attempts: Annotated[int, Field(ge=1, le=20, description="maximum attempts for a request")] = 4
     retry_seconds: Annotated[float, Field(ge=0, description="maximum time for all attempts together")] = 180.0
+
+    prediction: Annotated[
+        bool,
+        Field(
+            description="url: send the MT as OpenAI's predicted output, for models that have it: answers come sooner, "
+            "and rejected tokens are paid as output"
+        ),
+    ] = False
 
     vllm_python: Annotated[
         Path | None, Field(description="Python interpreter with vllm installed; default: the current one")
@@ -120,6 +134,25 @@ class Settings(BaseModel):
         Path | None, Field(description="folder of the comparisons that the service shows; default: in the data folder")
     ] = None
     max_book_bytes: Annotated[int, Field(ge=1024, description="maximum size of a book upload")] = 200_000_000
+    max_jobs: Annotated[int, Field(ge=1, description="maximum unfinished book jobs of a key")] = 100
+    max_stored_bytes: Annotated[
+        int,
+        Field(
+            ge=1024,
+            description="maximum size on disk of all books of a key, with outputs and names; batch files and reviews "
+            "count apart",
+        ),
+    ] = 5_000_000_000
+    plan_seconds: Annotated[
+        float, Field(gt=0, le=86_400, description="maximum time to read and pair an uploaded book")
+    ] = 300.0
+    plan_memory_bytes: Annotated[
+        int | None,
+        Field(
+            ge=500_000_000,
+            description="maximum memory to read and pair an uploaded book; default: a quarter of the machine's",
+        ),
+    ] = None
 
     host: Annotated[str, Field(description="address the service binds to")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="port of the service; 0: any free port")] = 8000
@@ -130,11 +163,22 @@ class Settings(BaseModel):
         tuple[str, ...], Field(description="keys that may load adapters and move aliases; default: api_keys")
     ] = ()
     rate_limit: Annotated[
-        str | None, Field(description="passages per key, for example 600/minute; default: no limit")
+        str | None, Field(description="passages per key, such as 600/minute; a book counts as one; default: no limit")
     ] = None
     drain_seconds: Annotated[
         float, Field(ge=0, le=3600, description="maximum time to finish running requests at shutdown")
     ] = 20.0
+    header_seconds: Annotated[
+        float, Field(gt=0, le=3600, description="maximum time for a client to send the headers of a request")
+    ] = 15.0
+    body_seconds: Annotated[
+        float,
+        Field(gt=0, le=3600, description="maximum time without a byte while a client sends a body or takes an answer"),
+    ] = 30.0
+    max_connections: Annotated[int, Field(ge=1, description="maximum open connections")] = 2000
+    max_connections_of_address: Annotated[
+        int, Field(ge=1, description="maximum open connections of one address; a reverse proxy is one")
+    ] = 1000
     max_body_bytes: Annotated[int, Field(ge=1024, description="maximum size of a request body")] = 2_000_000
     max_passages: Annotated[int, Field(ge=1, description="maximum passages in a request")] = 64
     max_characters: Annotated[
@@ -223,6 +267,12 @@ class Settings(BaseModel):
         return self.uploads or platformdirs.user_data_path("ape", appauthor=False) / "uploads"
 
     @property
+    def plan_memory(self) -> int:
+        """The memory that one uploaded book may take while it is read."""
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return self.plan_memory_bytes or max(machine // 4, _LEAST_PLAN_MEMORY)
+
+    @property
     def comparisons_folder(self) -> Path:
         """The folder of the comparisons that the service shows."""
         return self.comparisons or platformdirs.user_data_path("ape", appauthor=False) / "comparisons"
@@ -267,6 +317,14 @@ def _from_environment() -> dict[str, object]:
         for name in (*Settings.model_fields, *_FORMER_NAMES)
         if os.environ.get(ENVIRONMENT_PREFIX + name.upper())
     }
+
+
+def misspelt_variables() -> dict[str, str]:
+    """The variables of the environment that are nearly named like a setting, with the name they should have."""
+    known = [ENVIRONMENT_PREFIX + name.upper() for name in (*Settings.model_fields, *_FORMER_NAMES)]
+    given = sorted(name for name in os.environ if name.startswith(ENVIRONMENT_PREFIX) and name not in known)
+    near = {name: difflib.get_close_matches(name, known, n=1, cutoff=0.8) for name in given}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def _from_file() -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Jobs: whole books at work, kept in a database so that nothing finished is lost and nothing is done twice."""
+"""Jobs: whole books, stored in a database so that no finished work is lost or repeated."""

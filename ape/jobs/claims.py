@@ -7,6 +7,7 @@ workers that believe to hold a stretch only one can write, and no paragraph gets
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, delete, exists, insert, or_, select, update
@@ -30,6 +31,19 @@ def dead_workers(connection: Connection) -> list[str]:
     return sorted(worker.id for worker in known if has_ended(worker))
 
 
+def running_workers(connection: Connection) -> dict[str, float | None]:
+    """The workers on this machine whose processes run, each with the end of its lease if that is over.
+
+    After a jump of the clock all leases look expired; a process that works renews its own within a second or two.
+    """
+    query = select(workers, (workers.c.expires <= DatabaseTime()).label("is_over"))
+    known = [
+        (JobWorker(row.id, row.host, row.pid, row.started), row.expires if row.is_over else None)
+        for row in connection.execute(query.where(workers.c.host == this_host()))
+    ]
+    return {worker.id: expired for worker, expired in known if not has_ended(worker)}
+
+
 def forget_workers(connection: Connection, ids: list[str]) -> None:
     """Delete dead workers and free their stretches."""
     connection.execute(delete(workers).where(workers.c.id.in_(ids)))
@@ -43,17 +57,24 @@ def renew_lease(connection: Connection, worker: JobWorker, *, lease: float) -> N
     connection.execute(entry.on_conflict_do_update(index_elements=["id"], set_={"expires": entry.excluded.expires}))
 
 
-def claim_stretch(connection: Connection, job: str, worker: JobWorker) -> Stretch | None:
-    """Claim the heaviest waiting stretch that no living worker holds."""
+def claim_stretch(
+    connection: Connection, job: str, worker: JobWorker, *, in_order: bool = False, presumed_alive: Sequence[str] = ()
+) -> Stretch | None:
+    """Claim a waiting stretch that no living worker holds: the heaviest, or the first of the book if `in_order`.
+
+    `presumed_alive` are workers that are taken as living though their leases have expired.
+    """
     # On PostgreSQL this waits for who plans the job anew, and has all its stretches locked.
     recipe = connection.scalar(select(jobs.c.recipe).where(jobs.c.id == job).with_for_update(read=True))
     if recipe is None:
         raise UnknownJob(f"There is no job {job!r}.")
-    alive = exists().where(workers.c.id == stretches.c.worker, workers.c.expires > DatabaseTime())
+    is_living = or_(workers.c.expires > DatabaseTime(), workers.c.id.in_(presumed_alive))
+    alive = exists().where(workers.c.id == stretches.c.worker, is_living)
+    order = (stretches.c.number,) if in_order else (stretches.c.words_waiting.desc(), stretches.c.number)
     number = connection.scalar(
         select(stretches.c.number)
         .where(stretches.c.job == job, stretches.c.words_waiting > 0, or_(stretches.c.worker.is_(None), ~alive))
-        .order_by(stretches.c.words_waiting.desc(), stretches.c.number)
+        .order_by(*order)
         .limit(1)
         .with_for_update(skip_locked=True)
     )

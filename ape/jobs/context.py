@@ -23,13 +23,14 @@ class ContextWindow:
     def __init__(self, count: int, before: Iterable[PlannedParagraph] = ()) -> None:
         self._pairs: deque[Context] = deque(maxlen=count)
         for planned in before:
-            self._add(planned, planned.mt)
+            self.add_text(planned, planned.mt)
 
     def add(self, row: JobParagraph) -> None:
         """Add a paragraph that is finished or skipped."""
-        self._add(row.planned, row.text)
+        self.add_text(row.planned, row.text)
 
-    def _add(self, planned: PlannedParagraph, target: str) -> None:
+    def add_text(self, planned: PlannedParagraph, target: str) -> None:
+        """Add a paragraph with this text."""
         source, target = strip_marks(planned.source).strip(), strip_marks(target).strip()
         if source and target and max(len(source), len(target)) <= MAX_CONTEXT_CHARACTERS:
             self._pairs.append(Context(source, target))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ape.passage.result import Usage
 
@@ -37,6 +37,13 @@ class JobCounts:
     def usage(self) -> Usage:
         """The tokens of the results that are in the book."""
         return Usage(self.prompt_tokens, self.completion_tokens)
+
+    def token_counts(self) -> dict[str, int]:
+        """The tokens that a job counts, as JSON."""
+        return {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
+
+
+COUNT_NAMES = tuple(field.name for field in fields(JobCounts))
 
 
 @dataclass(frozen=True, slots=True)

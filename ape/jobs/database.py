@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from sqlalchemy import URL, Connection, Dialect, Engine, UpdateBase, create_engine, event, make_url
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from ape.errors import ApeError, InputError, StoreError
+from ape.errors import ApeError, InputError, StoreError, StoreUnreachable
 from ape.jobs.tables import escape_text
 
 _POSTGRESQL = ("postgres", "postgresql", "postgresql+psycopg")
@@ -86,6 +88,17 @@ class Database:
         with self._turn:
             yield from _written(connection)
 
+    def close_to_others(self) -> None:
+        """Take the texts of the jobs from everybody's eyes, where an earlier version let all read the file.
+
+        A file that is shared with a group stays as it is.
+        """
+        if self.is_sqlite and not self.name.startswith("file:"):
+            with suppress(OSError):
+                for file in (Path(self.name + ending) for ending in ("", "-wal", "-shm")):
+                    if file.is_file() and file.stat().st_mode & 0o007:
+                        file.chmod(0o600)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -95,6 +108,7 @@ class Database:
             return _postgresql(self.url, self._timeout_seconds)
         if not self.name.startswith("file:"):
             _make_folder(Path(self.name))
+            _create_private(Path(self.name))
         return _sqlite(self.url, self._timeout_seconds)
 
     def _write_ahead(self) -> None:
@@ -186,9 +200,20 @@ def _name(url: URL) -> str:
 
 def _make_folder(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.parent == platformdirs.user_data_path("ape", appauthor=False):
+            path.parent.chmod(0o700)  # an earlier version made it readable
     except OSError as error:
         raise StoreError(f"The folder of {path} can't be created: {error.strerror}. Choose another place.") from error
+
+
+def _create_private(path: Path) -> None:
+    """Create a new file as ours alone. SQLite gives the files next to it (-wal, -shm) the same permissions.
+
+    A file that exists is never opened here: closing it would drop the locks of other connections of this process.
+    """
+    with suppress(OSError):  # it exists, or SQLite will say why it can't be created
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _parse(url: str) -> URL:
@@ -253,7 +278,9 @@ def _sentence(error: BaseException | None, name: str) -> ApeError:
     state: str = getattr(error, "sqlstate", None) or "none"
     said = " ".join(str(error).split())
     if state == "none" or state.startswith(("08", "57P")):
-        return StoreError(f"The database {name} can't be opened, or went away: {said}")
+        lost = any(kind.__name__ in ("OperationalError", "InterfaceError") for kind in type(error).__mro__)
+        kind = StoreUnreachable if lost else StoreError
+        return kind(f"The database {name} can't be opened, or went away: {said}")
     if state == "42501":
         return InputError(f"The user of {name} may not do this: {said}. Grant it, or use another.", field="store")
     if state.startswith("53"):
@@ -268,7 +295,7 @@ def _sqlite_sentence(error: sqlite3.Error, name: str) -> ApeError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     match code:
         case sqlite3.SQLITE_NOTADB:
-            return InputError(f"{name} is no job store but some other file. Name another.", field="store")
+            return InputError(f"{name} is not a job store. Choose another file.", field="store")
         case sqlite3.SQLITE_CANTOPEN:
             return InputError(
                 f"{name} can't be opened as a job store: it is a folder, or we may not read it. Name another.",
@@ -281,7 +308,7 @@ def _sqlite_sentence(error: sqlite3.Error, name: str) -> ApeError:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(f"{name} is locked by another program for too long. Close that, and try again.")
         case sqlite3.SQLITE_CORRUPT:
-            return StoreError(f"{name} is damaged: {error}. Put it aside and begin anew, or bring back a copy.")
+            return StoreError(f"{name} is damaged: {error}. Move it away and start again, or restore a copy.")
         case sqlite3.SQLITE_IOERR:
             return StoreError(f"The disk of {name} fails: {error}. What was finished before is kept.")
         case _:

@@ -124,13 +124,19 @@ class BookEstimate:
 
 
 def estimate_book(
-    pairs: Iterable[ParagraphPair], recipe: JobRecipe, *, speed: EngineSpeed, price: TokenPrice | None = None
+    pairs: Iterable[ParagraphPair],
+    recipe: JobRecipe,
+    *,
+    speed: EngineSpeed,
+    price: TokenPrice | None = None,
+    prediction: bool = False,
 ) -> BookEstimate:
-    """Estimate a book in one pass over its pairs."""
+    """Estimate a book in one pass over its pairs. At worst all tokens of a prediction are rejected, and paid."""
     counter = _EstimateCounter(recipe)
     for pair in pairs:
         counter.add(pair)
     tokens_in, tokens_out = (counter.reads.times(1, recipe.max_attempts), counter.writes.times(1, recipe.max_attempts))
+    paid = tokens_out + TokenRange(0, tokens_out.high) if prediction else tokens_out
     return BookEstimate(
         chapters=tuple(ChapterEstimate(*counts) for counts in counter.chapters),
         paragraphs=counter.paragraphs,
@@ -144,7 +150,7 @@ def estimate_book(
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         seconds=_seconds(tokens_in, tokens_out, speed),
-        cost=_cost(tokens_in, tokens_out, price),
+        cost=_cost(tokens_in, paid, price),
         speed=speed,
     )
 

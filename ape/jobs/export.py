@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import BinaryIO
 
-from ape.books.formats import ExportFormat
+from ape.books.formats import FORMATS, ExportFormat
 from ape.books.markup.text_bytes import escape_text
 from ape.errors import InputError
 from ape.jobs.job import Job
@@ -20,6 +22,28 @@ from ape.passage.result import Decision
 from ape.text.inline_marks import MARK, strip_marks
 
 _COLUMNS = ("id", "chapter", "source", "mt", "post_edit", "decision", "state", "reason")
+
+
+def choose_export_format(output: Path, job: Job, format: str | None) -> ExportFormat | None:
+    """The format to export, None for that of the book: as given, or else as the suffix of the output says.
+
+    A suffix that is not of such a format is refused, unless `format` is "book"; without one it is the book's.
+    """
+    if format not in (None, "book"):
+        return next((name for name in EXPORTS if name == format), None)
+    suffix, own = output.suffix.lower(), FORMATS[job.format.removeprefix("bilingual-")]
+    if suffix == Path(job.mt).suffix.lower() or suffix in own.suffixes:
+        return None
+    named = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    if named is None and (not suffix or format == "book"):
+        return None
+    if format is None and (kind := next((name for name in EXPORTS if name == named), None)):
+        return kind
+    raise InputError(
+        f"{output.name} would be a file of the format {own.title}, as {Path(job.mt).name} is. Call it "
+        f"*{own.suffixes[0]}, or export one of: {', '.join(EXPORTS)}.",
+        field="output",
+    )
 
 
 def export_rows(rows: Iterable[JobParagraph], out: BinaryIO, *, format: ExportFormat, job: Job) -> int:
@@ -55,36 +79,15 @@ def _fields(row: JobParagraph) -> dict[str, object]:
         "mt": planned.mt,
         "post_edit": result.post_edit if result else None,
         "decision": str(result.decision) if result else None,
-        "findings": [],
-        "edits": [],
+        "findings": [asdict(finding) for finding in result.findings] if result else [],
+        "edits": [asdict(edit) for edit in result.edits] if result else [],
         "edit_rate": result.edit_rate if result else None,
         "state": str(row.state),
         "reason": row.reason,
         "how": planned.how,
         "confidence": planned.confidence,
     }
-    if result:
-        fields["findings"] = [
-            {
-                "guard": finding.guard,
-                "severity": str(finding.severity),
-                "message": finding.message,
-                "attempt": finding.attempt,
-            }
-            for finding in result.findings
-        ]
-        fields["edits"] = [
-            {
-                "kind": str(edit.kind),
-                "before": edit.before,
-                "after": edit.after,
-                "mt_span": edit.mt_span,
-                "span": edit.span,
-            }
-            for edit in result.edits
-        ]
-        fields |= {"model": result.model, "prompt": result.prompt}
-    return fields
+    return fields | {"model": result.model, "prompt": result.prompt} if result else fields
 
 
 def _tsv(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
@@ -112,7 +115,7 @@ def _tmx(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
         f'adminlang="en" srclang="{_attribute(source)}" datatype="plaintext"/>\n  <body>\n'
     )
     for row in rows:
-        # A memory is of pairs; what has no source or no translation is none.
+        # A translation memory holds pairs, so a paragraph without a source or a translation is left out.
         if row.planned.source.strip() and row.text.strip():
             yield f'    <tu tuid="{_attribute(row.planned.id)}">\n'
             yield f'      <prop type="x-decision">{_xml(_decision(row))}</prop>\n'
@@ -124,32 +127,42 @@ def _tmx(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
 
 
 def _xliff(rows: Iterable[JobParagraph], job: Job) -> Iterator[str]:
+    return xliff_lines(((row, _segment_state(row), ()) for row in rows), job)
+
+
+def xliff_lines(rows: Iterable[tuple[JobParagraph, str, Sequence[str]]], job: Job) -> Iterator[str]:
+    """XLIFF 2.0 of paragraphs, each with the state of its segment and further notes."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0"'
     yield f' srcLang="{_attribute(job.recipe.source_language)}" trgLang="{_attribute(job.recipe.target_language)}">\n'
     chapter, files = None, 0
-    for row in rows:
+    for row, state, notes in rows:
         if row.planned.chapter != chapter:
             chapter, files = row.planned.chapter, files + 1
             original = _attribute(row.planned.title or job.name)
             yield "  </file>\n" if files > 1 else ""
             yield f'  <file id="f{files}" original="{original}" canResegment="no" xml:space="preserve">\n'
-        yield _unit(row)
+        yield _unit(row, state, notes)
     if not files:
         raise InputError("The job has no paragraphs to export.", field="job")
     yield "  </file>\n</xliff>\n"
 
 
-def _unit(row: JobParagraph) -> str:
+def _segment_state(row: JobParagraph) -> str:
+    done = row.state is ParagraphState.DONE and row.result and row.result.decision is not Decision.REJECTED
+    return "translated" if done else "initial"
+
+
+def _unit(row: JobParagraph, state: str, more: Sequence[str]) -> str:
     # XLIFF restricts the characters of a unit's id, so ours is its name.
     name = _attribute(row.planned.id)
     notes = f'<note category="decision">{_xml(_decision(row))}</note>'
     if row.reason:
         notes += f'<note category="reason">{_xml(row.reason)}</note>'
     target = f"<target>{_with_inline_codes(row.text, _xliff_code)}</target>" if row.text.strip() else ""
-    done = row.state is ParagraphState.DONE and row.result and row.result.decision is not Decision.REJECTED
+    notes += "".join(f"<note>{_xml(note)}</note>" for note in more)
     return (
         f'    <unit id="u{row.planned.position + 1}" name="{name}">\n      <notes>{notes}</notes>\n'
-        f'      <segment state="{"translated" if done and target else "initial"}">'
+        f'      <segment state="{state if target else "initial"}">'
         f"<source>{_with_inline_codes(row.planned.source, _xliff_code)}</source>{target}</segment>\n    </unit>\n"
     )
 

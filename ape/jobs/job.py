@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -10,17 +11,18 @@ from enum import StrEnum
 from ape.files.hashing import hash_json
 from ape.passage.options import (
     DEFAULT_CONTEXT_SIZE,
-    DEFAULT_OPTIONS,
-    Candidates,
     ContextSize,
     Glossary,
     Instructions,
-    MaxAttempts,
     Options,
-    Seed,
-    Temperature,
-    TopP,
+    SharedOptions,
+    option_values,
 )
+
+# Fields that every stored recipe has. A later one is left out at its default, so that no fingerprint changes.
+FIRST_FIELDS = frozenset(
+    ("model", "revision", "prompt", "source_language", "target_language", "context", "glossary", "instructions")
+) | {"temperature", "top_p", "seed", "max_attempts", "candidates"}
 
 
 class JobState(StrEnum):
@@ -34,7 +36,7 @@ class JobState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class JobRecipe:
+class JobRecipe(SharedOptions):
     """Everything apart from the two texts that decides a result.
 
     `revision` is the content hash of the model (and adapter) where it is known. `prompt` is the fingerprint of the
@@ -46,19 +48,13 @@ class JobRecipe:
     prompt: str = ""
     source_language: str = ""
     target_language: str = ""
-    temperature: Temperature = DEFAULT_OPTIONS.temperature
-    top_p: TopP = DEFAULT_OPTIONS.top_p
-    seed: Seed = DEFAULT_OPTIONS.seed
-    max_attempts: MaxAttempts = DEFAULT_OPTIONS.max_attempts
-    candidates: Candidates = DEFAULT_OPTIONS.candidates
     context: ContextSize = DEFAULT_CONTEXT_SIZE
     glossary: Glossary = ()
     instructions: Instructions = ""
 
     def options(self) -> Options:
         """The options for each paragraph."""
-        shared = {field.name for field in fields(self)} & {field.name for field in fields(Options)}
-        return Options(**{name: getattr(self, name) for name in shared})
+        return Options(model=self.model, **option_values(self))
 
     @property
     def choices(self) -> JobRecipe:
@@ -67,11 +63,19 @@ class JobRecipe:
 
     def to_json(self) -> str:
         """The recipe in canonical JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        values = asdict(self)
+        for field in fields(self):
+            if field.name not in FIRST_FIELDS and values[field.name] == field.default:
+                del values[field.name]
+        return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
-    def fingerprint(self, source: str, mt: str) -> str:
-        """Hash of everything that decides the result for a paragraph."""
-        return hash_json([self.to_json(), source, mt], length=32, errors="replace")
+    def fingerprint(self, source: str, mt: str, *, names: Sequence[str] = ()) -> str:
+        """Hash of everything that decides the result for a paragraph.
+
+        `names` are the fingerprints of the entities of the book's ledger that touch it.
+        """
+        decisive = [self.to_json(), source, mt, *([list(names)] if names else [])]
+        return hash_json(decisive, length=32, errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,8 @@ class Job:
 
     `source` is empty for a bilingual file. `owner` is the hash of the owner's API key, empty on the command line.
     `note` is the reason of a failure. `encoding` is set where the user named one. `engine` is the engine and model as
-    configured. In JSON: `outcome` describes the output that was written, `unpaired` the source without MT, and
-    `file_options_json` the file options, which jobs of older versions lack.
+    configured. In JSON: `outcome` describes the output that was written, `unpaired` the source without MT, `names` the
+    ledger of the book if it has one, and `file_options_json` the file options, which jobs of older versions lack.
     """
 
     id: str
@@ -141,6 +145,7 @@ class Job:
     outcome: str = ""
     unpaired: str = ""
     file_options_json: str = ""
+    names: str = ""
 
     def is_finished_by(self, engine: str, choices: JobRecipe) -> bool:
         """Whether the job is done, by that engine and with those choices."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ape.books.pairing.book_pairing import UnpairedCounter
+from ape.books.pairing.book_pairing import ParagraphPair, UnpairedCounter
 from ape.engines.model_selection import ModelSelection, select_models
 from ape.errors import ApeError
+from ape.jobs.counts import ModelRate
 from ape.jobs.estimate import ENGINE_SPEEDS, FREE_PRICE, BookEstimate, EngineSpeed, TokenPrice, estimate_book
-from ape.jobs.job import JobRecipe
+from ape.jobs.job import Job, JobRecipe
+from ape.jobs.job_paragraph import PlannedParagraph
 from ape.jobs.planning import OpenedFiles, skip_too_long
 from ape.jobs.run import book_concurrency
 from ape.jobs.store import JobStore
@@ -31,7 +33,11 @@ def estimate_job(
     )
     pairing = opened.pairing()
     estimate = estimate_book(
-        skip_too_long(pairing.pairs()), recipe, speed=_engine_speed(settings, model), price=configured_price(settings)
+        skip_too_long(pairing.pairs()),
+        recipe,
+        speed=_engine_speed(settings, model),
+        price=configured_price(settings),
+        prediction=settings.prediction,
     )
     return estimate, pairing.unpaired_source
 
@@ -43,14 +49,40 @@ def _select_model(settings: Settings, use: str) -> tuple[str, str]:
     return models.name_and_format(settings.aliases.get(use, use))
 
 
+def estimate_stored_job(store: JobStore, job: Job, settings: Settings, *, concurrency: int) -> BookEstimate:
+    """The estimate of a job that is planned already, as if no paragraph were done."""
+    pairs = (_pair(row.planned) for row in store.rows(job.id))
+    speed = _speed(settings, store.rate(job.recipe.model), concurrency)
+    price = configured_price(settings)
+    return estimate_book(pairs, job.recipe, speed=speed, price=price, prediction=settings.prediction)
+
+
+def _pair(planned: PlannedParagraph) -> ParagraphPair:
+    return ParagraphPair(
+        id=planned.id,
+        chapter=planned.chapter,
+        title=planned.title,
+        position=planned.position,
+        mt=planned.mt,
+        source=planned.source,
+        source_ids=(),
+        how=planned.how,
+        confidence=planned.confidence,
+        skip=planned.skip,
+    )
+
+
 def _engine_speed(settings: Settings, model: str) -> EngineSpeed:
     """The speed measured by earlier jobs of this store, or a first guess."""
-    concurrency = book_concurrency(settings)
     try:
         with JobStore(settings.jobs_url) as store:
             rate = store.rate(model)
     except ApeError:
         rate = None  # an estimate is useful without it
+    return _speed(settings, rate, book_concurrency(settings))
+
+
+def _speed(settings: Settings, rate: ModelRate | None, concurrency: int) -> EngineSpeed:
     if rate:
         return EngineSpeed.measured(rate, concurrency=concurrency)
     return replace(ENGINE_SPEEDS[settings.engine], concurrency=concurrency)

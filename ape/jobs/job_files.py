@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ape.errors import InputError
-from ape.files import hashing
+from ape.files.hashing import hash_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +23,7 @@ class JobFiles:
         return (self.source, self.mt) if self.source else (self.mt,)
 
 
-def hash_file(path: Path | None) -> str:
-    """The SHA-256 of a file, "" for None. Raises InputError where it can't be read."""
-    if path is None:
-        return ""
-    try:
-        return hashing.hash_file(path)
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from error
-
-
 def job_id(files: JobFiles, output: Path) -> str:
     """The id of a job: equal paths give an equal id."""
     paths = [str(path.resolve()) if path else "" for path in (files.source, files.mt, output)]
-    return hashing.hash_text("\0".join(paths), length=10, errors="replace")
+    return hash_text("\0".join(paths), length=10, errors="replace")

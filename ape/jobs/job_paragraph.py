@@ -1,4 +1,4 @@
-"""A paragraph at work: what it is, and what has become of it."""
+"""A paragraph of a job: its plan, its state and its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ape.passage.result import PostEdit
 
 
 class ParagraphState(StrEnum):
-    """Where a paragraph stands. `quarantined`: it failed again and again, and the book went on without it."""
+    """The state of a paragraph. `quarantined`: it failed too often, and keeps its MT."""
 
     WAITING = "waiting"
     DONE = "done"
@@ -19,7 +19,7 @@ class ParagraphState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedParagraph:
-    """A paragraph of a book that is to be worked on, or the reason why it is not.
+    """A paragraph to post-edit, or the reason why it is skipped.
 
     `position` counts from 0 through the book. `stretch` numbers the run of paragraphs that one worker does in order.
     `how` is "structure", "alignment" or "bilingual", and `confidence` of the pair is between 0 and 1. `fingerprint`
@@ -41,7 +41,7 @@ class PlannedParagraph:
 
 @dataclass(frozen=True, slots=True)
 class JobParagraph:
-    """A planned paragraph with its result, or with what went wrong. `reason` is why it was skipped or quarantined."""
+    """A planned paragraph with its result or failure. `reason` is why it was skipped or quarantined."""
 
     planned: PlannedParagraph
     state: ParagraphState
@@ -52,5 +52,5 @@ class JobParagraph:
 
     @property
     def text(self) -> str:
-        """What stands in the book: the post-edit, or the MT as long as there is none."""
+        """The text in the book: the post-edit, or the MT as long as there is none."""
         return self.result.post_edit if self.result else self.planned.mt

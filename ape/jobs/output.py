@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import BinaryIO
 
-from ape.books.book import BilingualBook, Book
+from ape.books.book import BilingualBook, Book, NewText
 from ape.books.encoding import Encoding
 from ape.books.formats import FORMATS, open_book
 from ape.errors import ApeError, Conflict, InputError
-from ape.files.atomic import atomic_path
+from ape.files.atomic import atomic_path, draft_path, remove_stale_drafts
+from ape.files.hashing import hash_input
 from ape.jobs.job import Job
-from ape.jobs.job_files import hash_file
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.jobs.store import JobStore
 from ape.text.inline_marks import strip_marks
@@ -27,6 +26,7 @@ from ape.text.inline_marks import strip_marks
 MAX_NOTES = 100
 # How often to write the book again without the texts that did not fit; one pass finds most of them.
 MAX_TRIES = 10
+JobRows = Callable[[], Iterator[JobParagraph]]
 
 
 class OutputMismatch(ApeError):
@@ -75,7 +75,7 @@ class JobOutput:
 def check_output_path(output: Path, *, inputs: tuple[Path, ...], known_hash: str = "", overwrite: bool = False) -> None:
     """Raise where the output can't be written, or would replace a file that the job did not write.
 
-    `known_hash` is the SHA-256 of what this job wrote there before.
+    `known_hash` has the SHA-256 of what this job wrote there before, and of what it was about to write.
     """
     for given in inputs:
         if output.exists() and given.exists() and output.samefile(given):
@@ -84,10 +84,10 @@ def check_output_path(output: Path, *, inputs: tuple[Path, ...], known_hash: str
         raise InputError(f"{output} is a folder. Name the file to write.", field="output")
     _check_regular_file(output)
     check_output_folder(output, field="output")
-    if output.exists() and not overwrite and hash_file(output) != known_hash:
+    if output.exists() and not overwrite and hash_input(output) not in known_hash.split():
         raise Conflict(
             f"{output} exists and was not written by this job. Choose another name, or allow overwriting it.",
-            field="output",
+            field="overwrite",
         )
 
 
@@ -108,9 +108,11 @@ def check_output_folder(output: Path, *, field: str) -> None:
     """Raise where no file can be created in the output's folder."""
     if not output.parent.is_dir():
         raise InputError(f"There is no folder {output.parent}. Make it first.", field=field)
+    remove_stale_drafts(output.parent)
+    draft = draft_path(output)
     try:
-        with NamedTemporaryFile(dir=output.parent, prefix=".ape-"):
-            pass
+        draft.touch()
+        draft.unlink()
     except OSError as error:
         raise InputError(f"Nothing can be written into {output.parent}: {error.strerror}.", field=field) from error
 
@@ -124,7 +126,7 @@ def _check_regular_file(output: Path) -> None:
 def open_input(job: Job, path: str, sha256: str) -> Book:
     """Open a file of the job; raises Conflict where it has changed since planning."""
     place = Path(path)
-    if hash_file(place) != sha256:
+    if hash_input(place) != sha256:
         raise Conflict(
             f"{place.name} has changed since the job was planned. Start the job again from the same files: only "
             "changed paragraphs are edited again."
@@ -139,8 +141,12 @@ def open_input(job: Job, path: str, sha256: str) -> Book:
     )
 
 
-def write_output(store: JobStore, job: Job, output: Path) -> JobOutput:
-    """Write the book with all results so far, in its own format.
+def write_output(
+    store: JobStore, job: Job, output: Path, *, record: bool = False, rows: JobRows | None = None
+) -> JobOutput:
+    """Write the book with all results so far, in its own format; `record` its hash in the job before it appears.
+
+    `rows` are called for the paragraphs in book order, where they should have other texts than those of the results.
 
     A text that the file can't encode, or that does not read back as written, is left out: its paragraph stays as it was
     and is noted.
@@ -149,7 +155,7 @@ def write_output(store: JobStore, job: Job, output: Path) -> JobOutput:
     left_out: dict[str, str] = {}
     for _ in range(MAX_TRIES):
         try:
-            return _written(_Texts(store, job, book, left_out), output)
+            return _written(_Texts(store, job, book, left_out, rows), output, record=record)
         except _UnencodableTexts as unfit:
             if unfit.paragraphs.keys() <= left_out.keys():
                 break
@@ -168,11 +174,13 @@ class _UnencodableTexts(Exception):
 class _Texts:
     """The new texts, by paragraph id, in characters that the file can encode."""
 
-    def __init__(self, store: JobStore, job: Job, book: Book, left_out: dict[str, str]) -> None:
+    def __init__(self, store: JobStore, job: Job, book: Book, left_out: dict[str, str], rows: JobRows | None) -> None:
         self.store, self.job, self.book, self.left_out = store, job, book, left_out
+        self.rows = rows or (lambda: store.rows(job.id))
         self.last = ""
         self.given: set[str] = set()
-        self._text_of = store.new_texts(job.id)
+        changed = {row.planned.id: row.text for row in rows() if row.text != row.planned.mt} if rows else {}
+        self._text_of: NewText = changed.get if rows else store.new_texts(job.id)
 
     def __call__(self, paragraph: str) -> str | None:
         text = None if paragraph in self.left_out else self._text_of(paragraph)
@@ -192,7 +200,7 @@ class _Texts:
         return self.book.fit_text(row.text) if row.planned.id in self.given else row.planned.mt
 
 
-def _written(texts: _Texts, output: Path) -> JobOutput:
+def _written(texts: _Texts, output: Path, *, record: bool) -> JobOutput:
     with open_output(output) as (part, file):
         try:
             written = texts.book.write(file, texts)
@@ -200,15 +208,28 @@ def _written(texts: _Texts, output: Path) -> JobOutput:
             raise _UnencodableTexts({texts.last: str(error)}) from error
         file.flush()
         found, count = _read_back(texts, part)
-        sha256 = hash_file(part)
+        sha256 = hash_input(part)
+        if record:
+            _record_hash(texts.store, texts.job, output, sha256)
     unfit = tuple(ParagraphNote(paragraph, reason) for paragraph, reason in texts.left_out.items())
     return JobOutput(output, written.paragraphs, written.replaced, sha256, tuple(found), count, unfit)
+
+
+def _record_hash(store: JobStore, job: Job, output: Path, sha256: str) -> None:
+    """Note the hash before the file takes its name, next to that of the file it replaces.
+
+    After a kill between the two steps, either file is known to be the job's.
+    """
+    known = store.job(job.id).output_hash.split()
+    before = hash_input(output) if output.is_file() else ""
+    store.update(job.id, output_hash=" ".join(dict.fromkeys([*(one for one in known if one == before), sha256])))
 
 
 @contextmanager
 def open_output(output: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """Yield a new file and its path; it becomes `output` when the block ends, and is removed if the block fails."""
     _check_regular_file(output)
+    remove_stale_drafts(output.parent)
     try:
         with atomic_path(output, sync=True) as part, part.open("x+b") as file:
             yield part, file
@@ -227,7 +248,7 @@ def _read_back(texts: _Texts, part: Path) -> tuple[list[ParagraphNote], int]:
     named: list[ParagraphNote] = []
     unfit: dict[str, str] = {}
     count, edited = 0, ""
-    for paragraph, row in zip_longest(book.paragraphs(), texts.store.rows(job.id)):
+    for paragraph, row in zip_longest(book.paragraphs(), texts.rows()):
         if row is None or paragraph is None or paragraph.id != row.planned.id:
             raise _UnencodableTexts(unfit or {edited: "With it, the paragraphs of the file changed."})
         text = texts.expected(row)

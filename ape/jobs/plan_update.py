@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, astuple
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
@@ -34,7 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ape.errors import InputError, UnknownJob
-from ape.jobs.counts import PlanChanges
+from ape.jobs.counts import COUNT_NAMES, PlanChanges
 from ape.jobs.database import Database
 from ape.jobs.job_paragraph import ParagraphState, PlannedParagraph
 from ape.jobs.result_rows import PLANNED_COLUMNS, count_words, join_current_result, join_result
@@ -44,10 +45,6 @@ from ape.passage.result import Decision
 _BATCH = 500
 _NUMBERS = ("position", "chapter", "stretch", "words")
 _FROM_PLAN = (*PLANNED_COLUMNS, "words")
-_SUMS = (
-    "waiting", "edited", "unchanged", "rejected", "quarantined", "skipped", "words", "words_done", "words_waiting",
-    "prompt_tokens", "completion_tokens",
-)  # fmt: skip
 
 staged_paragraphs = Table(
     "ape_staged",
@@ -125,14 +122,15 @@ def recount_stretches(connection: Connection, job: str) -> None:
             func.min(paragraphs.c.chapter),
             func.min(paragraphs.c.title),
             literal(0),
-            *(sums[name] for name in _SUMS),
+            *(sums[name] for name in COUNT_NAMES),
         )
         .outerjoin_from(paragraphs, results, join_current_result())
         .where(paragraphs.c.job == job)
         .group_by(paragraphs.c.stretch)
     )
-    columns = ("chapter", "title", *_SUMS)
-    insert = upsert(connection, stretches).from_select(["job", "number", "chapter", "title", "turn", *_SUMS], counted)
+    columns = ("chapter", "title", *COUNT_NAMES)
+    names = ["job", "number", "chapter", "title", "turn", *COUNT_NAMES]
+    insert = upsert(connection, stretches).from_select(names, counted)
     connection.execute(
         insert.on_conflict_do_update(
             index_elements=["job", "number"], set_={name: insert.excluded[name] for name in columns}
@@ -144,7 +142,8 @@ def recount_stretches(connection: Connection, job: str) -> None:
 
 def _stage(connection: Connection, rows: Iterable[PlannedParagraph]) -> None:
     staged_paragraphs.create(connection, checkfirst=False)
-    for batch in _batches(_checked(rows)):
+    checked = _checked(rows)
+    while batch := [{**asdict(row), "words": count_words(row.mt)} for row in islice(checked, _BATCH)]:
         connection.execute(staged_paragraphs.insert(), batch)
     twice = connection.scalar(
         select(staged_paragraphs.c.id).group_by(staged_paragraphs.c.id).having(func.count() > 1).limit(1)
@@ -172,17 +171,6 @@ def _checked(rows: Iterable[PlannedParagraph]) -> Iterator[PlannedParagraph]:
             raise InputError(f"Paragraph {row.id!r} has no fingerprint: its result could not be recognised.")
         last = row.position
         yield row
-
-
-def _batches(rows: Iterable[PlannedParagraph]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for row in rows:
-        batch.append({**asdict(row), "words": count_words(row.mt)})
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _merge(connection: Connection, job: str) -> PlanChanges:

@@ -20,11 +20,15 @@ from ape.books.pairing.book_pairing import (
 )
 from ape.engines.protocol import Model
 from ape.errors import Conflict, InputError, UnknownJob
+from ape.files.hashing import hash_input
+from ape.jobs.book_names import BookNames
 from ape.jobs.job import FileOptions, Job, JobRecipe, JobState, UnpairedSource
-from ape.jobs.job_files import JobFiles, hash_file
+from ape.jobs.job_files import JobFiles
 from ape.jobs.job_paragraph import PlannedParagraph
+from ape.jobs.names_update import NamesChoice, change_names, resolve_names, with_fingerprints
 from ape.jobs.store import JobStore, PlanChanges
 from ape.jobs.stretches import split_into_stretches
+from ape.passage.options import refuse_long_glossary
 from prompts import prompt_format
 
 # Paragraphs that one worker does in order. Shorter keeps more workers busy, longer keeps more edited text in view.
@@ -50,20 +54,6 @@ class OpenedFiles:
         """Pair the paragraphs of both books."""
         languages = BookLanguages(self.source_language, self.target_language)
         return pair_books(self.source, self.mt, languages=languages)
-
-
-class HasLanguages(Protocol):
-    """Texts in two known languages."""
-
-    @property
-    def source_language(self) -> str:
-        """The language of the source."""
-        ...
-
-    @property
-    def target_language(self) -> str:
-        """The language of the MT."""
-        ...
 
 
 class PairSource(Protocol):
@@ -103,7 +93,7 @@ def open_files(
             error.field = field if error.field == "path" else error.field
             raise
 
-    if files.source and hash_file(files.source) == hash_file(files.mt):
+    if files.source and hash_input(files.source) == hash_input(files.mt):
         raise InputError(
             f"{files.source.name} and {files.mt.name} are the same file. Give the source and its MT.", field="mt"
         )
@@ -127,15 +117,16 @@ def skip_too_long(pairs: Iterable[ParagraphPair]) -> Iterator[ParagraphPair]:
             yield pair
 
 
-def complete_recipe(texts: HasLanguages, model: Model, choices: JobRecipe) -> JobRecipe:
+def complete_recipe(choices: JobRecipe, model: Model, *, source_language: str, target_language: str) -> JobRecipe:
     """The user's choices, completed with the model as served and the languages of the texts."""
+    refuse_long_glossary(choices.glossary)
     return replace(
         choices,
         model=model.name,
         revision=model.revision,
         prompt=prompt_format(model.format).fingerprint,
-        source_language=texts.source_language,
-        target_language=texts.target_language,
+        source_language=source_language,
+        target_language=target_language,
     )
 
 
@@ -151,14 +142,15 @@ def plan_job(
     engine: str = "",
     restart: bool = False,
     redo: Sequence[str] = (),
+    names: NamesChoice | None = None,
 ) -> StartedJob:
     """Begin or resume the job of that id. Raises Conflict where it was begun with another recipe.
 
     `restart` redoes all of it under the new recipe; earlier results stay in the store. `redo` names paragraphs to do
-    again: ids, "rejected" or "quarantined".
+    again: ids, "rejected" or "quarantined". Without a choice of `names`, a job keeps those it has.
     """
-    job = _job(opened, recipe, id=id, output=output, name=name, owner=owner, engine=engine)
-    started = plan_pairs(store, job, opened.pairing, restart=restart)
+    job = new_job(opened, recipe, id=id, output=output, name=name, owner=owner, engine=engine)
+    started = plan_pairs(store, job, opened.pairing, restart=restart, names=names)
     if not redo:
         return started
     store.redo(
@@ -170,33 +162,55 @@ def plan_job(
     return replace(started, job=store.update(id, state=JobState.RUNNING))
 
 
-def plan_pairs(store: JobStore, job: Job, pairing: Callable[[], PairSource], *, restart: bool = False) -> StartedJob:
+def plan_pairs(
+    store: JobStore,
+    job: Job,
+    pairing: Callable[[], PairSource],
+    *,
+    restart: bool = False,
+    names: NamesChoice | None = None,
+) -> StartedJob:
     """Begin the job with the paragraphs of `pairing`, or resume it; see `plan_job`."""
     try:
         known = store.job(job.id, owner=job.owner)
     except UnknownJob:
-        return _begin_new(store, job, pairing, restart=restart)
-    return _resume(store, known, job, pairing, restart=restart)
+        return _begin_new(store, job, pairing, restart=restart, names=names)
+    return _resume(store, known, job, pairing, restart=restart, names=names)
 
 
-def _begin_new(store: JobStore, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool) -> StartedJob:
+def _begin_new(
+    store: JobStore, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool, names: NamesChoice | None
+) -> StartedJob:
     """Add and plan a new job; it is removed again where its book can't be paired."""
     try:
         store.add(wanted)
     except Conflict:  # another process was quicker
-        return _resume(store, store.job(wanted.id, owner=wanted.owner), wanted, pairing, restart=restart)
-    return StartedJob(*_plan(store, wanted, pairing), resumed=False)
+        known = store.job(wanted.id, owner=wanted.owner)
+        return _resume(store, known, wanted, pairing, restart=restart, names=names)
+    return StartedJob(*store_plan(store, wanted, pairing, names), resumed=False)
 
 
-def _resume(store: JobStore, job: Job, wanted: Job, pairing: Callable[[], PairSource], *, restart: bool) -> StartedJob:
+def _resume(
+    store: JobStore,
+    job: Job,
+    wanted: Job,
+    pairing: Callable[[], PairSource],
+    *,
+    restart: bool,
+    names: NamesChoice | None,
+) -> StartedJob:
     """Resume a job; plan it again where its files changed or planning was interrupted."""
     if not store.counts(job.id).total:
-        return StartedJob(*_plan(store, wanted, pairing), resumed=False)
+        return StartedJob(*store_plan(store, wanted, pairing, names), resumed=False)
     if job.recipe != wanted.recipe and not restart:
         raise Conflict(_other_recipe(job.recipe, wanted.recipe), field="restart")
     if _plan_inputs(job) != _plan_inputs(wanted):
-        return StartedJob(*_plan(store, wanted, pairing), resumed=True)
-    done = job.state is JobState.DONE
+        return StartedJob(*store_plan(store, replace(wanted, names=job.names), pairing, names), resumed=True)
+    changed = None
+    if names and not names.is_of(job):
+        known = BookNames.from_json(job.names)
+        changed = change_names(store, job, resolve_names(names, pairing().pairs, job.recipe, known=known))
+    done = job.state is JobState.DONE and changed is None
     job = store.update(
         job.id,
         state=JobState.DONE if done else JobState.RUNNING,
@@ -207,7 +221,7 @@ def _resume(store: JobStore, job: Job, wanted: Job, pairing: Callable[[], PairSo
         outcome=job.outcome if done else "",
         note="",
     )
-    return StartedJob(job, None, resumed=True)
+    return StartedJob(job, changed, resumed=True)
 
 
 def _plan_inputs(job: Job) -> tuple[object, ...]:
@@ -215,35 +229,45 @@ def _plan_inputs(job: Job) -> tuple[object, ...]:
     return job.recipe, job.source_hash, job.mt_hash, job.encoding, job.format, job.file_options_json
 
 
-def _plan(store: JobStore, wanted: Job, pairing: Callable[[], PairSource]) -> tuple[Job, PlanChanges]:
-    """Store the job together with its paragraphs, so that a kill leaves no half plan."""
+def store_plan(
+    store: JobStore, wanted: Job, pairing: Callable[[], PairSource], choice: NamesChoice | None = None
+) -> tuple[Job, PlanChanges]:
+    """Store the job together with its paragraphs, so that a kill leaves no half plan.
+
+    With names, the book is read twice: memory holds its texts while they are found, and no longer.
+    """
+
+    def with_unpaired() -> Job:
+        counted = source.unpaired_source
+        return replace(named, unpaired=UnpairedSource(counted.count, tuple(counted.first)).to_json())
+
     try:
+        names = BookNames.from_json(wanted.names)
+        if choice:
+            names = resolve_names(choice, pairing().pairs, wanted.recipe, known=names)
+        named = replace(wanted, names=names.to_json() if names else "")
         source = pairing()
-        replanned = store.plan(
-            wanted.id,
-            _planned(source.pairs(), wanted.recipe),
-            job=lambda: _with_unpaired(wanted, source.unpaired_source),
-        )
+        planned = with_fingerprints(planned_paragraphs(source.pairs(), wanted.recipe), wanted.recipe, names)
+        replanned = store.plan(wanted.id, planned, job=with_unpaired)
     except BaseException:
         store.remove_unplanned(wanted.id)
         raise
     return store.job(wanted.id), replanned
 
 
-def _with_unpaired(job: Job, found: UnpairedCounter) -> Job:
-    return replace(job, unpaired=UnpairedSource(found.count, tuple(found.first)).to_json())
-
-
-def _job(opened: OpenedFiles, recipe: JobRecipe, *, id: str, output: str, name: str, owner: str, engine: str) -> Job:
+def new_job(
+    opened: OpenedFiles, recipe: JobRecipe, *, id: str, output: str, name: str = "", owner: str = "", engine: str = ""
+) -> Job:
+    """The job of these files, not in a store yet."""
     files, now = opened.files, datetime.now(UTC)
     return Job(
         id=id,
         owner=owner,
         name=name or files.mt.name,
         source=str(files.source.resolve()) if files.source else "",
-        source_hash=hash_file(files.source),
+        source_hash=hash_input(files.source),
         mt=str(files.mt.resolve()),
-        mt_hash=hash_file(files.mt),
+        mt_hash=hash_input(files.mt),
         output=output,
         format=opened.mt.format,
         recipe=recipe,
@@ -256,7 +280,8 @@ def _job(opened: OpenedFiles, recipe: JobRecipe, *, id: str, output: str, name: 
     )
 
 
-def _planned(pairs: Iterable[ParagraphPair], recipe: JobRecipe) -> Iterator[PlannedParagraph]:
+def planned_paragraphs(pairs: Iterable[ParagraphPair], recipe: JobRecipe) -> Iterator[PlannedParagraph]:
+    """The paragraphs of a book in their stretches, without fingerprints."""
     longest = STRETCH_LENGTH if recipe.context else 1
     stretches = split_into_stretches(skip_too_long(pairs), longest=longest)
     for position, (pair, stretch) in enumerate(stretches):
@@ -271,7 +296,6 @@ def _planned(pairs: Iterable[ParagraphPair], recipe: JobRecipe) -> Iterator[Plan
             how=pair.how,
             confidence=pair.confidence,
             skip=pair.skip,
-            fingerprint=recipe.fingerprint(pair.source, pair.mt),
         )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, select
 
-from ape.jobs.counts import ChapterCounts, JobCounts, ModelRate
+from ape.jobs.counts import COUNT_NAMES, ChapterCounts, JobCounts, ModelRate
 from ape.jobs.database import Database
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.jobs.result_rows import join_current_result, read_paragraph, select_paragraphs
@@ -16,16 +15,14 @@ from ape.jobs.tables import DatabaseTime, paragraphs, results, stretches, worker
 from ape.passage.result import Decision
 
 _BATCH = 200
-# A rate is measured over so many results of a model, the latest.
+# Number of latest results of a model over which its rate is measured.
 _RECENT = 300
-_NAMES = tuple(field.name for field in fields(JobCounts))
-_SUMS = tuple(func.coalesce(func.sum(stretches.c[name]), 0).label(name) for name in _NAMES)
+_SUMS = tuple(func.coalesce(func.sum(stretches.c[name]), 0).label(name) for name in COUNT_NAMES)
 
 
 def count_paragraphs(connection: Connection, job: str) -> JobCounts:
     """The sums over the stretches."""
-    row = connection.execute(select(*_SUMS).where(stretches.c.job == job)).mappings().one()
-    return JobCounts(**{name: int(row[name]) for name in _NAMES})
+    return _counts(connection.execute(select(*_SUMS).where(stretches.c.job == job)).one())
 
 
 def count_active_workers(connection: Connection, job: str) -> int:
@@ -41,15 +38,16 @@ def count_active_workers(connection: Connection, job: str) -> int:
 def count_by_chapter(connection: Connection, job: str) -> list[ChapterCounts]:
     """The counts by chapter, in book order."""
     query = (
-        select(stretches.c.chapter, func.min(stretches.c.title).label("heading"), *_SUMS)
+        select(stretches.c.chapter, func.min(stretches.c.title), *_SUMS)
         .where(stretches.c.job == job)
         .group_by(stretches.c.chapter)
         .order_by(stretches.c.chapter)
     )
-    return [
-        ChapterCounts(row["chapter"], row["heading"], JobCounts(**{name: int(row[name]) for name in _NAMES}))
-        for row in connection.execute(query).mappings()
-    ]
+    return [ChapterCounts(chapter, title, _counts(sums)) for chapter, title, *sums in connection.execute(query)]
+
+
+def _counts(sums: Iterable[Any]) -> JobCounts:
+    return JobCounts(*map(int, sums))
 
 
 def model_rate(connection: Connection, model: str) -> ModelRate | None:

@@ -1,17 +1,18 @@
-"""Reset paragraphs to waiting; their results stay as history."""
+"""Reset paragraphs to waiting, or give them another result; earlier results stay as history."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, update
 
-from ape.errors import InputError
+from ape.errors import Conflict, InputError
 from ape.jobs.job_paragraph import ParagraphState
 from ape.jobs.plan_update import recount_stretches
-from ape.jobs.tables import paragraphs, results
-from ape.passage.result import Decision
+from ape.jobs.result_rows import result_columns
+from ape.jobs.tables import DatabaseTime, paragraphs, results
+from ape.passage.result import Decision, PostEdit
 
 _BATCH = 500
 _NAMED = 5
@@ -77,3 +78,38 @@ def _retire(connection: Connection, these: ColumnElement[bool]) -> None:
         paragraphs.c.fingerprint == results.c.fingerprint,
     )
     connection.execute(update(results).where(results.c.retired == 0, mine.exists()).values(retired=number))
+
+
+def replace_result(connection: Connection, job: str, paragraph: str, result: PostEdit, *, seconds: float) -> None:
+    """Give a paragraph another result; the present one stays as history. The caller holds the lock of the job."""
+    these = and_(paragraphs.c.job == job, paragraphs.c.id == paragraph)
+    _retire(connection, these)
+    fingerprint = connection.scalar(select(paragraphs.c.fingerprint).where(these))
+    values = {"job": job, "paragraph": paragraph, "fingerprint": fingerprint, "retired": 0, "worker": ""}
+    columns = values | {"seconds": seconds, **result_columns(result)}
+    connection.execute(insert(results).values(created=DatabaseTime(), **columns))
+    _mark_done(connection, job, these, result.decision)
+
+
+def restore_result(connection: Connection, job: str, paragraph: str, passage: str) -> None:
+    """Make an earlier result the present one again. An empty `passage` means that there was none."""
+    these = and_(paragraphs.c.job == job, paragraphs.c.id == paragraph)
+    if not passage:
+        _wait_again(connection, job, paragraphs.c.id == paragraph)
+        recount_stretches(connection, job)
+        return
+    _retire(connection, these)
+    fingerprint = select(paragraphs.c.fingerprint).where(these).scalar_subquery()
+    of_it = and_(results.c.job == job, results.c.paragraph == paragraph, results.c.fingerprint == fingerprint)
+    earlier = and_(of_it, results.c.passage == passage)
+    decision = connection.scalar(select(results.c.decision).where(earlier))
+    if decision is None:
+        raise Conflict("The earlier version belongs to other names or another text of this paragraph.")
+    connection.execute(update(results).where(earlier).values(retired=0))
+    _mark_done(connection, job, these, Decision(decision))
+
+
+def _mark_done(connection: Connection, job: str, these: ColumnElement[bool], decision: Decision) -> None:
+    done: dict[str, Any] = {"state": ParagraphState.DONE, "decision": decision, "reason": "", "failures": 0}
+    connection.execute(update(paragraphs).where(these).values(done))
+    recount_stretches(connection, job)

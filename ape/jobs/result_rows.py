@@ -40,7 +40,7 @@ def result_columns(result: PostEdit) -> dict[str, Any]:
         "post_edit": result.post_edit,
         "decision": result.decision.value,
         "findings": _dumps([(one.guard, one.severity, one.message, one.attempt) for one in result.findings]),
-        "edits": _dumps([(one.kind, one.before, one.after, one.mt_span, one.span) for one in result.edits]),
+        "edits": _dumps(list(map(_edit_values, result.edits))),
         "edit_rate": result.edit_rate,
         "model": result.model,
         "prompt": result.prompt,
@@ -48,6 +48,12 @@ def result_columns(result: PostEdit) -> dict[str, Any]:
         "completion_tokens": result.usage.completion_tokens,
         "attempt": result.attempt,
     }
+
+
+def _edit_values(edit: Edit) -> tuple[Any, ...]:
+    """The values of an edit as stored; most edits have no reason."""
+    values = (edit.kind, edit.before, edit.after, edit.mt_span, edit.span)
+    return (*values, edit.reason) if edit.reason else values
 
 
 def read_result(row: RowMapping) -> PostEdit:
@@ -61,8 +67,8 @@ def read_result(row: RowMapping) -> PostEdit:
             for guard, severity, message, attempt in json.loads(row["findings"])
         ),
         edits=tuple(
-            Edit(EditKind(kind), before, after, tuple(mt_span), tuple(span))
-            for kind, before, after, mt_span, span in json.loads(row["edits"])
+            Edit(EditKind(kind), before, after, tuple(mt_span), tuple(span), *reason)
+            for kind, before, after, mt_span, span, *reason in json.loads(row["edits"])
         ),
         edit_rate=row["edit_rate"],
         model=row["model"],

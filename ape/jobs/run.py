@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -21,14 +21,19 @@ from ape.adapters.gguf import GGUF_FILE
 from ape.engines.factory import fetch_model, open_engine
 from ape.engines.protocol import Engine
 from ape.errors import Conflict, InputError, UnknownJob
-from ape.files.hashing import hash_text
+from ape.files.hashing import hash_input, hash_text
+from ape.jobs.book_names import NAMES_ONLY
 from ape.jobs.job import FileOptions, Job, JobRecipe, JobState
-from ape.jobs.job_files import JobFiles, hash_file, job_id
+from ape.jobs.job_files import JobFiles, job_id
+from ape.jobs.names_only import NamesOnlyEngine
+from ape.jobs.names_update import NamesChoice
 from ape.jobs.output import JobOutput, check_output_path, check_output_suffix, write_output
 from ape.jobs.planning import OpenedFiles, StartedJob, complete_recipe, open_files, plan_job
+from ape.jobs.reconnection import call_when_reachable
 from ape.jobs.store import JobStore
+from ape.jobs.stretch_editor import EngineOutage
 from ape.jobs.summary import BookSummary, summarise_job
-from ape.jobs.worker import EngineOutage, JobListener, work_on_job
+from ape.jobs.worker import JobListener, work_on_job
 from ape.passage.options import DEFAULT_MODEL_NAME, check_bounds
 from ape.settings import MAX_EMBEDDED_CONCURRENCY, Settings, load_settings
 from ape.text.languages import language_tag
@@ -41,7 +46,9 @@ class EditBookRequest:
     """A book to post-edit. `recipe` holds the user's choices; model and languages are filled in when the job begins.
 
     `redo` names paragraphs to do again: ids, "rejected" or "quarantined". `restart` redoes all of a job under a new
-    recipe. `overwrite` allows replacing an output that the job did not write.
+    recipe. `overwrite` allows replacing an output that the job did not write. `name` is by default that of the MT's
+    file, and `owner` is as in `Job`. `names` are those to repair; without a choice a job keeps its own. If no model is
+    used, the names are all that is repaired.
     """
 
     files: JobFiles
@@ -53,6 +60,10 @@ class EditBookRequest:
     redo: tuple[str, ...] = ()
     restart: bool = False
     overwrite: bool = False
+    name: str = ""
+    owner: str = ""
+    names: NamesChoice | None = None
+    use_model: bool = True
 
     @property
     def file_options(self) -> FileOptions:
@@ -77,16 +88,19 @@ def edit_book(
     overwrite: bool = False,
     concurrency: int | None = None,
     max_failures: int = 3,
+    names: str | Path | None = None,
+    use_model: bool = True,
     listen: JobListener = lambda _: None,
 ) -> BookSummary:
     """Post-edit a book file and write it to `output` in the format of the MT. Calling it again resumes the job.
 
     `mt` is None where `source` is a bilingual file. Languages are detected where they are not given. `recipe` holds
-    sampling and context; `glossary` and `instructions` are added to it. `listen` is called after each paragraph. Works
-    inside a running event loop too, as in notebooks.
+    sampling and context; `glossary` and `instructions` are added to it. `names` is "auto", "none" or
+    a file of names, to be repaired before the model edits; without `use_model` nothing else is. `listen` is called
+    after each paragraph. Works inside a running event loop too, as in notebooks.
     """
     began = time.monotonic()
-    settings = settings or load_settings()
+    configured = settings or load_settings()
     recipe = recipe or JobRecipe()
     request = EditBookRequest(
         files=JobFiles(Path(source), Path(mt)) if mt else JobFiles(None, Path(source)),
@@ -102,35 +116,26 @@ def edit_book(
         redo=tuple(redo),
         restart=restart,
         overwrite=overwrite,
+        names=NamesChoice.parse(str(names)) if names else None,
+        use_model=use_model,
     )
     check_bounds(request.recipe)
-    with JobStore(settings.jobs_url) as store:
+    with JobStore(configured.jobs_url) as store:
+
+        async def run() -> Job:
+            count = book_concurrency(configured, concurrency)
+            async with open_book_engine(configured, concurrency=concurrency, use_model=use_model) as engine:
+                begun = (await begin_job(store, opened, request, engine, configured, id=key)).job
+                return await run_job(store, begun, engine, concurrency=count, max_failures=max_failures, listen=listen)
+
         key = find_job_id(store, request)
-        job = find_finished_job(store, key, request, describe_engine(settings, model))
+        job = find_finished_job(store, key, request, describe_engine(configured, model, use_model=use_model))
         if job is None:
             opened = open_request(store, key, request)
-            fetch_model(settings)
-            run = _run(store, opened, request, settings, key, concurrency, max_failures, listen)
-            job = finish_job(store, _run_coroutine(run), request)
+            if use_model:
+                fetch_model(configured)
+            job = finish_job(store, _run_coroutine(run()), request)
         return summarise_job(store, job, seconds=time.monotonic() - began)
-
-
-async def _run(
-    store: JobStore,
-    opened: OpenedFiles,
-    request: EditBookRequest,
-    settings: Settings,
-    id: str,
-    concurrency: int | None,
-    max_failures: int,
-    listen: JobListener,
-) -> Job:
-    async with open_book_engine(settings, concurrency=concurrency) as engine:
-        started = await begin_job(store, opened, request, engine, settings, id=id)
-        concurrency = book_concurrency(settings, concurrency)
-        return await run_job(
-            store, started.job, engine, concurrency=concurrency, max_failures=max_failures, listen=listen
-        )
 
 
 def _run_coroutine(work: Coroutine[Any, Any, Job]) -> Job:
@@ -165,10 +170,10 @@ def find_job_id(store: JobStore, request: EditBookRequest) -> str:
         if not path.is_file():
             raise InputError(f"There is no file {path}.", field="path")
     key = job_id(request.files, request.output)
-    jobs = {job.id: job for job in store.jobs(owner="")}
+    jobs = {job.id: job for job in store.jobs(owner="", with_names=False)}
     if key in jobs:
         return key
-    content = (hash_file(request.files.source), hash_file(request.files.mt))
+    content = (hash_input(request.files.source), hash_input(request.files.mt))
     for job in jobs.values():
         moved = not Path(job.mt).exists() and Path(job.output).name == request.output.name
         if moved and (job.source_hash, job.mt_hash) == content:
@@ -187,11 +192,12 @@ def find_finished_job(store: JobStore, id: str, request: EditBookRequest, engine
         and not request.redo
         and job.file_options_json == request.file_options.to_json()
         and (request.files.encoding or "") == job.encoding
+        and (request.names is None or request.names.is_of(job))
     )
     if not (same and job.outcome and request.output.is_file()):
         return None
     paths = (request.files.source, request.files.mt, request.output)
-    if (job.source_hash, job.mt_hash, job.output_hash) != tuple(map(hash_file, paths)):
+    if (job.source_hash, job.mt_hash, job.output_hash) != tuple(map(hash_input, paths)):
         return None
     source, mt, output = (str(path.resolve()) if path else "" for path in paths)
     if (source, mt, output) == (job.source, job.mt, job.output):
@@ -213,21 +219,37 @@ def open_request(store: JobStore, id: str, request: EditBookRequest) -> OpenedFi
 
 
 async def begin_job(
-    store: JobStore, opened: OpenedFiles, request: EditBookRequest, engine: Engine, settings: Settings, *, id: str
+    store: JobStore,
+    opened: OpenedFiles,
+    request: EditBookRequest,
+    engine: Engine,
+    settings: Settings | None,
+    *,
+    id: str,
+    run_in_thread: Callable[..., Awaitable[StartedJob]] = asyncio.to_thread,
 ) -> StartedJob:
-    """Plan the request's job with the model that the engine serves, or resume it."""
+    """Plan the request's job with the model that the engine serves, or resume it.
+
+    Without settings the job records the model alone as its engine: a service keeps its engine while it runs.
+    """
+    languages = {"source_language": opened.source_language, "target_language": opened.target_language}
     async with engine.using(request.model) as model:
-        return await asyncio.to_thread(
-            plan_job,
-            store,
-            opened,
-            complete_recipe(opened, model, request.recipe),
-            id=id,
-            output=str(request.output.resolve()),
-            engine=describe_engine(settings, request.model),
-            restart=request.restart,
-            redo=request.redo,
-        )
+        recipe = complete_recipe(request.recipe, model, **languages)
+    described = describe_engine(settings, request.model, use_model=request.use_model) if settings else request.model
+    return await run_in_thread(
+        plan_job,
+        store,
+        opened,
+        recipe,
+        id=id,
+        output=str(request.output.resolve()),
+        name=request.name,
+        owner=request.owner,
+        engine=described,
+        restart=request.restart,
+        redo=request.redo,
+        names=request.names,
+    )
 
 
 # Work.
@@ -253,18 +275,20 @@ async def run_job(
         store.update(job.id, state=JobState.FAILED, note=str(error))
         raise
     stored = JobState.RUNNING if state is JobState.DONE else state
-    return replace(store.update(job.id, state=stored, note=""), state=state)
+    return replace(call_when_reachable(lambda: store.update(job.id, state=stored, note="")), state=state)
 
 
-def describe_engine(settings: Settings, model: str) -> str:
+def describe_engine(settings: Settings, model: str, *, use_model: bool = True) -> str:
     """The engine and model as configured, with content hashes of the adapters: equal text means equal results."""
+    if not use_model:
+        return NAMES_ONLY
     adapters = [f"{name}@{_adapter_hash(directory)}" for name, directory in settings.adapters.items()]
     return " ".join(filter(None, [settings.engine, settings.url, settings.model, *adapters, model]))
 
 
 def _adapter_hash(directory: Path) -> str:
     files = (directory / name for name in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
-    found = "".join(hash_file(path) for path in files if path.is_file())
+    found = "".join(hash_input(path) for path in files if path.is_file())
     return hash_text(found, length=12)
 
 
@@ -281,9 +305,16 @@ def book_concurrency(settings: Settings, concurrency: int | None = None) -> int:
 
 @asynccontextmanager
 async def open_book_engine(
-    settings: Settings, *, concurrency: int | None = None, report: Callable[[str], None] = log.info
+    settings: Settings,
+    *,
+    concurrency: int | None = None,
+    report: Callable[[str], None] = log.info,
+    use_model: bool = True,
 ) -> AsyncIterator[Engine]:
     """Open the engine for that concurrency; with a concurrency of one its results are repeatable."""
+    if not use_model:
+        yield NamesOnlyEngine()
+        return
     count = book_concurrency(settings, concurrency)
     is_embedded = settings.engine == "embedded"
     limit = min(count, MAX_EMBEDDED_CONCURRENCY) if is_embedded else max(count, settings.concurrency)
@@ -304,7 +335,8 @@ def finish_job(store: JobStore, job: Job, request: EditBookRequest) -> Job:
         check_output_path(
             request.output, inputs=request.files.paths, known_hash=job.output_hash, overwrite=request.overwrite
         )
-        done = mark_done(store, job.id, write_output(store, job, request.output))
+        written = call_when_reachable(lambda: write_output(store, job, request.output, record=True))
+        done = call_when_reachable(lambda: mark_done(store, job.id, written))
         if done:
             return done
         job = store.job(job.id)

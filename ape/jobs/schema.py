@@ -11,10 +11,10 @@ from ape.errors import InputError
 from ape.jobs.database import Database
 
 # All that there ever were, oldest first. A database at any of them is brought up to the last.
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 VERSION_TABLE = "ape_version"
 MIGRATIONS = Path(__file__).parent / "migrations"
-# The number of the lock on PostgreSQL that whoever changes tables holds; any, so long as it stays the same.
+# The advisory lock of PostgreSQL that a migration holds; any number that never changes.
 _LOCK = 4_119_726_253
 
 

@@ -6,13 +6,14 @@ Safe to call from any thread, from many processes, and from several machines tha
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack
 
-from sqlalchemy import Connection, RowMapping, delete, exists, select, update
+from sqlalchemy import Connection, RowMapping, delete, exists, func, select, update
 
 from ape.books.book import NewText
 from ape.errors import Conflict, UnknownJob
@@ -24,11 +25,15 @@ from ape.jobs.job_paragraph import JobParagraph, ParagraphState, PlannedParagrap
 from ape.jobs.leases import JobWorker, Stretch
 from ape.jobs.plan_update import lock_job, update_plan, upsert
 from ape.jobs.redo import redo_paragraphs
+from ape.jobs.result_rows import result_columns
 from ape.jobs.schema import migrate
-from ape.jobs.tables import DatabaseTime, jobs, paragraphs, results, stretches
+from ape.jobs.tables import DatabaseTime, jobs, paragraphs, results, review_links, review_log, reviews, stretches
 from ape.passage.result import Decision, PostEdit
 
 __all__ = ["ChapterCounts", "JobChanges", "JobCounts", "JobStore", "JobWorker", "ModelRate", "PlanChanges", "Stretch"]
+
+# How long a running process on this machine may be late with its lease: after a jump of the clock all are.
+_GRACE_SECONDS = 10.0
 
 
 class JobChanges(TypedDict, total=False):
@@ -48,6 +53,7 @@ class JobChanges(TypedDict, total=False):
     outcome: str
     engine: str
     unpaired: str
+    names: str
 
 
 class JobStore:
@@ -59,12 +65,29 @@ class JobStore:
 
     def __init__(self, url: str, *, lease_seconds: float = 60.0, timeout_seconds: float = 30.0) -> None:
         self._lease = lease_seconds
+        self._expired: dict[tuple[str, float], float] = {}
         self._database = Database(url, timeout_seconds=timeout_seconds)
         try:
             migrate(self._database)
+            self._database.close_to_others()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def url(self) -> str:
+        """The address, with its password, for another process."""
+        return self._database.url.render_as_string(hide_password=False)
+
+    @property
+    def database(self) -> Database:
+        """The database, for other tables than those of the jobs."""
+        return self._database
+
+    def check(self) -> None:
+        """Raise StoreError where the database does not answer."""
+        with self._database.read_transaction() as connection:
+            connection.execute(select(1))
 
     def close(self) -> None:
         """Close all connections."""
@@ -92,15 +115,25 @@ class JobStore:
         with self._database.read_transaction() as connection:
             return _job(connection, id, owner)
 
-    def jobs(self, *, owner: str | None = None, state: JobState | None = None) -> list[Job]:
-        """List jobs, newest first, optionally of one owner or in one state."""
-        query = select(jobs).order_by(jobs.c.created.desc(), jobs.c.id)
+    def jobs(self, *, owner: str | None = None, state: JobState | None = None, with_names: bool = True) -> list[Job]:
+        """List jobs, newest first, optionally of one owner or in one state, or without their names.
+
+        The names of a book may take megabytes, and few readers of a list need them.
+        """
+        columns = [column for column in jobs.c if with_names or column is not jobs.c.names]
+        query = select(*columns).order_by(jobs.c.created.desc(), jobs.c.id)
         if owner is not None:
             query = query.where(jobs.c.owner == owner)
         if state is not None:
             query = query.where(jobs.c.state == state)
         with self._database.read_transaction() as connection:
             return [_to_job(row) for row in connection.execute(query).mappings()]
+
+    def names_characters(self, owner: str) -> int:
+        """The length of the names of all jobs of an owner."""
+        query = select(func.coalesce(func.sum(func.length(jobs.c.names)), 0)).where(jobs.c.owner == owner)
+        with self._database.read_transaction() as connection:
+            return int(connection.scalar(query) or 0)
 
     def update(self, id: str, **changes: Unpack[JobChanges]) -> Job:
         """Change fields of the job and return it."""
@@ -117,7 +150,7 @@ class JobStore:
         """Delete the job and everything that belongs to it."""
         with self._database.write_transaction() as connection:
             lock_job(connection, id)
-            for table in (stretches, paragraphs, results):
+            for table in (review_links, review_log, reviews, stretches, paragraphs, results):
                 connection.execute(delete(table).where(table.c.job == id))
             connection.execute(delete(jobs).where(jobs.c.id == id))
 
@@ -149,20 +182,43 @@ class JobStore:
             lock_job(connection, id)
             return redo_paragraphs(connection, id, ids=paragraphs, rejected=rejected, quarantined=quarantined)
 
+    def add_results(self, id: str, made: Iterable[tuple[PlannedParagraph, PostEdit, float]]) -> None:
+        """Store results, with their seconds, for paragraphs that the next plan gives these fingerprints."""
+        with self._database.write_transaction() as connection:
+            lock_job(connection, id)
+            rows = [
+                {"job": id, "fingerprint": planned.fingerprint, "paragraph": planned.id, "retired": 0, "worker": ""}
+                | {"seconds": seconds, **result_columns(result)}
+                for planned, result, seconds in made
+            ]
+            if rows:
+                entry = upsert(connection, results).values({"created": DatabaseTime()}).on_conflict_do_nothing()
+                connection.execute(entry, rows)
+
     # Work.
 
-    def claim(self, id: str, worker: JobWorker) -> Stretch | None:
-        """Claim the heaviest free stretch with waiting paragraphs; None where there is none.
+    def claim(self, id: str, worker: JobWorker, *, in_order: bool = False) -> Stretch | None:
+        """Claim the heaviest free stretch with waiting paragraphs, or the first `in_order`; None where there is none.
 
         The worker holds it until it is released or the lease expires. Release a stretch when done with it.
         """
         with self._database.read_transaction() as connection:
             ended = claims.dead_workers(connection)
+            alive = self._presumed_alive(claims.running_workers(connection))
         with self._database.write_transaction() as connection:
             if ended:
                 claims.forget_workers(connection, ended)
             claims.renew_lease(connection, worker, lease=self._lease)
-            return claims.claim_stretch(connection, id, worker)
+            return claims.claim_stretch(connection, id, worker, in_order=in_order, presumed_alive=alive)
+
+    def _presumed_alive(self, running: Mapping[str, float | None]) -> list[str]:
+        """These workers, but for those whose leases were seen expired for long, by a clock that does not jump."""
+        now = time.monotonic()
+        expired = [(worker, end) for worker, end in running.items() if end is not None]
+        self._expired = {one: self._expired.get(one, now) for one in expired}
+        grace = min(self._lease, _GRACE_SECONDS)
+        lost = {worker for (worker, _), first_seen in self._expired.items() if now - first_seen >= grace}
+        return [worker for worker in running if worker not in lost]
 
     def renew(self, worker: JobWorker) -> set[tuple[str, int]]:
         """Renew the lease of the worker and return the stretches it still holds, as job and number.
@@ -270,7 +326,7 @@ def _keep(connection: Connection, job: Callable[[], Job] | None) -> None:
     if job is None:
         return
     insert = upsert(connection, jobs).values(_job_columns(job()))
-    new = {column.name: insert.excluded[column.name] for column in jobs.c if column.name not in _STAYS}
+    new = {column.key: insert.excluded[column.key] for column in jobs.c if column.key not in _STAYS}
     connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=new | {"updated": DatabaseTime()}))
 
 
@@ -278,17 +334,15 @@ def _job_columns(job: Job) -> dict[str, Any]:
     values = {field.name: getattr(job, field.name) for field in fields(job)}
     return values | {
         "recipe": job.recipe.to_json(),
-        "told": values.pop("file_options_json"),
         "created": job.created.timestamp(),
         "updated": job.updated.timestamp(),
     }
 
 
 def _to_job(row: RowMapping) -> Job:
-    values: dict[str, Any] = dict(row)
+    values: dict[str, Any] = {column.key: row[column] for column in jobs.c if column in row}
     recipe = json.loads(values["recipe"])
     recipe["glossary"] = tuple(map(tuple, recipe["glossary"]))
-    values["file_options_json"] = values.pop("told")
     return Job(
         **values
         | {

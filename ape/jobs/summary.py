@@ -51,7 +51,7 @@ class BookSummary:
                 "left_over_count": self.output.left_over_count,
                 "left_out": [asdict(note) for note in self.output.left_out],
                 "source_without_mt": asdict(self.job.unpaired_source),
-                "usage": asdict(counts.usage),
+                "usage": counts.token_counts(),
                 "seconds": round(self.seconds, 3),
                 "needs_you": self.needs_attention,
             },

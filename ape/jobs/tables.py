@@ -4,7 +4,11 @@
           ├─ results       post-edits by fingerprint; redone results stay as history
           └─ stretches     runs of paragraphs that one worker does in order: the worker, and counts
     workers                active workers and the ends of their leases
+    jobs ─┬─ reviews       what people decided about a paragraph: its present state, with a version
+          ├─ review_log    every decision with author, time and the states before and after it
+          └─ review_links  links for one reviewer of one book
     trials ── raters ── votes    blind tests, their raters, and one vote for each item and rater
+    batch_files, batches ── batch_answers    uploaded request files, their batches, and one answer a line
 
 A row of `stretches` is the lock of its paragraphs: each change of a paragraph first updates its stretch. So its counts
 are always right, and counting a job reads a few short rows.
@@ -88,8 +92,17 @@ def _number(name: str) -> Column[int]:
     return Column(name, Integer, nullable=False)
 
 
+def _real(name: str) -> Column[float]:
+    return Column(name, Double, nullable=False)
+
+
 def _of_job() -> Column[str]:
     return Column("job", ExactText, ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False)
+
+
+def _added_text(name: str, *, key: str | None = None) -> Column[str]:
+    """A column that a later version added, empty in older rows. `key` is its name in the code, if it is another one."""
+    return Column(name, ExactText, key=key or name, nullable=False, server_default="")
 
 
 metadata = MetaData()
@@ -98,25 +111,11 @@ jobs = Table(
     "jobs",
     metadata,
     Column("id", ExactText, primary_key=True),
-    _text("owner"),
-    _text("name"),
-    _text("source"),
-    _text("source_hash"),
-    _text("mt"),
-    _text("mt_hash"),
-    _text("output"),
-    _text("output_hash"),
-    _text("format"),
-    _text("recipe"),
-    _text("state"),
-    _text("note"),
-    _text("encoding"),
-    _text("outcome"),
-    Column("engine", ExactText, nullable=False, server_default=""),
-    Column("unpaired", ExactText, nullable=False, server_default=""),
-    Column("told", ExactText, nullable=False, server_default=""),
-    Column("created", Double, nullable=False),
-    Column("updated", Double, nullable=False),
+    *map(_text, ("owner", "name", "source", "source_hash", "mt", "mt_hash", "output", "output_hash")),
+    *map(_text, ("format", "recipe", "state", "note", "encoding", "outcome")),
+    *map(_added_text, ("engine", "unpaired", "names")),
+    _added_text("told", key="file_options_json"),
+    *map(_real, ("created", "updated")),
     Index("jobs_by_owner", "owner", "created"),
 )
 
@@ -125,20 +124,14 @@ paragraphs = Table(
     metadata,
     _of_job(),
     _text("id"),
-    _number("position"),
-    _number("chapter"),
+    *map(_number, ("position", "chapter")),
     _text("title"),
     _number("stretch"),
-    _text("source"),
-    _text("mt"),
-    _text("how"),
-    Column("confidence", Double, nullable=False),
-    _text("skip"),
-    _text("fingerprint"),
+    *map(_text, ("source", "mt", "how")),
+    _real("confidence"),
+    *map(_text, ("skip", "fingerprint")),
     _number("words"),
-    _text("state"),
-    _text("decision"),
-    _text("reason"),
+    *map(_text, ("state", "decision", "reason")),
     _number("failures"),
     PrimaryKeyConstraint("job", "id"),
     Index("paragraphs_in_order", "job", "position"),
@@ -149,22 +142,13 @@ results = Table(
     "results",
     metadata,
     _of_job(),
-    _text("fingerprint"),
-    _text("paragraph"),
+    *map(_text, ("fingerprint", "paragraph")),
     _number("retired"),  # 0 for the current result, then 1, 2 … for redone ones
-    _text("passage"),
-    _text("post_edit"),
-    _text("decision"),
-    _text("findings"),
-    _text("edits"),
-    Column("edit_rate", Double, nullable=False),
-    _text("model"),
-    _text("prompt"),
-    _number("prompt_tokens"),
-    _number("completion_tokens"),
-    _number("attempt"),
-    Column("seconds", Double, nullable=False),
-    Column("created", Double, nullable=False),
+    *map(_text, ("passage", "post_edit", "decision", "findings", "edits")),
+    _real("edit_rate"),
+    *map(_text, ("model", "prompt")),
+    *map(_number, ("prompt_tokens", "completion_tokens", "attempt")),
+    *map(_real, ("seconds", "created")),
     _text("worker"),
     # The most selective column first: without statistics of a new table, PostgreSQL may use the job alone.
     PrimaryKeyConstraint("fingerprint", "paragraph", "job", "retired"),
@@ -175,22 +159,13 @@ stretches = Table(
     "stretches",
     metadata,
     _of_job(),
-    _number("number"),
-    _number("chapter"),
+    *map(_number, ("number", "chapter")),
     _text("title"),
     Column("worker", ExactText),
     _number("turn"),  # incremented with every claim, to distinguish two claims of one worker
-    _number("waiting"),
-    _number("edited"),
-    _number("unchanged"),
-    _number("rejected"),
-    _number("quarantined"),
-    _number("skipped"),
-    _number("words"),
-    _number("words_done"),
-    _number("words_waiting"),
-    Column("prompt_tokens", BigInteger, nullable=False),
-    Column("completion_tokens", BigInteger, nullable=False),
+    *map(_number, ("waiting", "edited", "unchanged", "rejected", "quarantined", "skipped")),
+    *map(_number, ("words", "words_done", "words_waiting")),
+    *(Column(name, BigInteger, nullable=False) for name in ("prompt_tokens", "completion_tokens")),
     PrimaryKeyConstraint("job", "number"),
 )
 Index("stretches_by_weight", stretches.c.job, stretches.c.words_waiting.desc(), stretches.c.number)
@@ -202,16 +177,48 @@ workers = Table(
     _text("host"),
     _number("pid"),
     _text("started"),
-    Column("expires", Double, nullable=False),
+    _real("expires"),
+)
+
+reviews = Table(
+    "reviews",
+    metadata,
+    _of_job(),
+    _text("paragraph"),
+    _number("version"),
+    *map(_text, ("state", "author")),
+    _real("updated"),
+    PrimaryKeyConstraint("job", "paragraph"),
+)
+
+review_log = Table(
+    "review_log",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    _of_job(),
+    *map(_text, ("paragraph", "batch", "action", "author", "detail", "result", "before", "after")),
+    _number("undone"),
+    _real("at"),
+    Index("review_log_by_paragraph", "job", "paragraph", "id"),
+    Index("review_log_by_job", "job", "id"),
+    Index("review_log_by_author", "job", "author", "id"),
+    sqlite_autoincrement=True,
+)
+
+review_links = Table(
+    "review_links",
+    metadata,
+    Column("id", ExactText, primary_key=True),
+    _of_job(),
+    *map(_text, ("token_hash", "name")),
+    *map(_real, ("created", "expires")),
+    Column("revoked", Double),
+    Index("review_links_by_token", "token_hash", unique=True),
+    Index("review_links_by_job", "job", "created"),
 )
 
 trials = Table(
-    "trials",
-    metadata,
-    Column("id", ExactText, primary_key=True),
-    _text("name"),
-    _text("content"),
-    Column("created", Double, nullable=False),
+    "trials", metadata, Column("id", ExactText, primary_key=True), *map(_text, ("name", "content")), _real("created")
 )
 
 raters = Table(
@@ -220,7 +227,7 @@ raters = Table(
     Column("trial", ExactText, ForeignKey("trials.id", ondelete="CASCADE"), nullable=False),
     _text("name"),
     Column("token_hash", ExactText),  # NULL for raters whose votes were imported
-    Column("created", Double, nullable=False),
+    _real("created"),
     PrimaryKeyConstraint("trial", "name"),
     Index("raters_by_token", "token_hash", unique=True),
 )
@@ -230,7 +237,41 @@ votes = Table(
     metadata,
     *map(_text, ("trial", "item", "rater", "first", "second", "choice", "confidence", "believed_human")),
     *map(_text, ("errors", "comment", "at")),
-    Column("created", Double, nullable=False),
+    *(Column(name, Text, nullable=False, server_default="{}") for name in ("scores", "spans")),
+    _real("created"),
     PrimaryKeyConstraint("trial", "item", "rater"),
     ForeignKeyConstraint(["trial", "rater"], ["raters.trial", "raters.name"], ondelete="CASCADE"),
+)
+
+batch_files = Table(
+    "batch_files",
+    metadata,
+    Column("id", ExactText, primary_key=True),
+    *map(_text, ("owner", "name", "purpose")),
+    Column("size", BigInteger, nullable=False),
+    _real("created"),
+    Index("batch_files_by_owner", "owner", "created"),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", ExactText, primary_key=True),
+    *map(_text, ("owner", "input_file", "endpoint", "window", "notes", "state", "errors", "times")),
+    *map(_number, ("total", "completed", "failed")),
+    *map(_text, ("output_file", "error_file")),
+    Column("worker", ExactText),
+    _real("created"),
+    Index("batches_by_owner", "owner", "created"),
+)
+
+batch_answers = Table(
+    "batch_answers",
+    metadata,
+    Column("batch", ExactText, ForeignKey("batches.id", ondelete="CASCADE"), nullable=False),
+    _number("line"),
+    _text("custom_id"),
+    _number("status"),
+    _text("body"),
+    PrimaryKeyConstraint("batch", "line"),
 )

@@ -6,27 +6,24 @@ Several tasks of one process, and several processes, may work on one job. They s
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import ParamSpec, TypeVar
 
 from ape.engines.protocol import Engine
-from ape.errors import ApeError, EngineError, InputError, KeyRefused, StoreError
-from ape.jobs.context import ContextWindow
-from ape.jobs.job import Job, JobRecipe, JobState
+from ape.errors import EngineError, InputError, StoreError
+from ape.jobs.book_names import BookNames
+from ape.jobs.job import Job, JobState
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
 from ape.jobs.model_check import SameModelEngine
+from ape.jobs.reconnection import call_when_reachable
 from ape.jobs.store import JobStore, JobWorker, Stretch
-from ape.passage.options import Options
+from ape.jobs.stretch_editor import EngineOutage, StretchEditor, StretchLost, check_server
 from ape.passage.result import PostEdit
-from ape.passage.segment import Context, Segment
-from ape.post_editor import post_edit
 
-log = logging.getLogger("ape.jobs")
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -36,12 +33,6 @@ RELEASE_SECONDS = 5.0
 # A failing server is not a bad paragraph: after this many failures in a row the job stops, and those paragraphs
 # wait again.
 MIN_CONSECUTIVE_FAILURES = 5
-# A passage that any model can post-edit, to check that the server answers.
-PROBE_SEGMENT = Segment("…", "He came in and sat down.", source_language="und", target_language="en")
-
-
-class EngineOutage(EngineError):
-    """The model server fails on every request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +62,12 @@ async def work_on_job(
     """
     worker = JobWorker.here()
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
-    workers = _JobWorkers(store, job, engine, worker, concurrency, max_failures, listen, thread)
+    checked = SameModelEngine(engine, job.recipe)
+    workers = _JobWorkers(store, job, checked, worker, concurrency, max_failures, listen, thread)
     try:
         return await workers.run()
     finally:
+        workers.stopped.set()
         gone = thread.submit(store.release, worker)
         # Not awaited without limit: a locked database would block the event loop.
         thread.shutdown(wait=False)
@@ -82,43 +75,41 @@ async def work_on_job(
             await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(gone)), RELEASE_SECONDS)
 
 
+@dataclass(slots=True)
 class _JobWorkers:
     """The concurrent tasks of one process on one job."""
 
-    def __init__(
-        self,
-        store: JobStore,
-        job: Job,
-        engine: Engine,
-        worker: JobWorker,
-        concurrency: int,
-        max_failures: int,
-        listen: JobListener,
-        thread: ThreadPoolExecutor,
-    ) -> None:
-        self.store = store
-        self.job = job
-        self.engine = SameModelEngine(engine, job.recipe)
-        self.worker = worker
-        self.concurrency = concurrency
-        self.max_failures = max_failures
-        self.listen = listen
-        self.thread = thread
-        self.options = job.recipe.options()
-        self.wanted = JobState.RUNNING
-        self.quarantined: list[str] = []
+    store: JobStore
+    job: Job
+    engine: SameModelEngine
+    worker: JobWorker
+    concurrency: int
+    max_failures: int
+    listen: JobListener
+    thread: ThreadPoolExecutor
+    stopped: Event = field(default_factory=Event)
+    target_state: JobState = JobState.RUNNING
+    quarantined: list[str] = field(default_factory=list)
+    reported: set[str] = field(default_factory=set)
+    names_json: str = field(init=False)
+    names: BookNames | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names_json, self.names = self.job.names, BookNames.from_json(self.job.names)
 
     async def run(self) -> JobState:
         """Run all tasks until nothing waits. Another process may hold the rest, and may die with it."""
         poll = asyncio.create_task(self._poll())
         try:
-            while self.wanted is JobState.RUNNING:
+            while self.target_state is JobState.RUNNING:
                 await self._run_workers(poll)
+                # A claim may have been made for a server that went away before it could say so.
+                await self._in_thread(self.store.release, self.worker)
                 if not (await self._in_thread(self.store.counts, self.job.id)).waiting:
                     break
                 await asyncio.wait([poll], timeout=POLL_SECONDS)
             await self._check_server()
-            return JobState.DONE if self.wanted is JobState.RUNNING else self.wanted
+            return JobState.DONE if self.target_state is JobState.RUNNING else self.target_state
         except (EngineOutage, asyncio.CancelledError):
             # The work may have been cancelled because the server is gone.
             self.thread.submit(self._forget_failures)
@@ -142,57 +133,46 @@ class _JobWorkers:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run_worker(self) -> None:
-        while stretch := await self._in_thread(self.store.claim, self.job.id, self.worker):
-            with suppress(_StretchLost):
+        # Several at once begin with the heaviest, so that none is left with it at the end.
+        in_order = self.concurrency == 1
+        while stretch := await self._in_thread(self.store.claim, self.job.id, self.worker, in_order=in_order):
+            with suppress(StretchLost):
+                # Read after the claim: results of a stretch whose names change later are not saved.
+                await self._in_thread(self._read_names)
                 await self._edit_stretch(stretch)
             await self._in_thread(self.store.release, self.worker, stretch)
 
     async def _edit_stretch(self, stretch: Stretch) -> None:
         """Post-edit the paragraphs of a stretch in order, each with the preceding ones as context."""
-        earlier = ContextWindow(self.job.recipe.context, stretch.before)
-        for row in stretch.rows:
-            if row.state is ParagraphState.WAITING:
-                row = await self._post_edit(stretch, row, earlier.pairs)
-            earlier.add(row)
+        editor = StretchEditor(self.job.recipe, self.engine, self.names, self.max_failures, self.reported)
+        await editor.edit(stretch.rows, stretch.before, _StoredStretch(self, stretch))
 
-    async def _post_edit(self, stretch: Stretch, row: JobParagraph, context: tuple[Context, ...]) -> JobParagraph:
-        """Post-edit one paragraph; after too many failures it keeps the MT and the reason."""
-        segment = paragraph_segment(row, self.job.recipe, context)
-        for _ in range(self.max_failures):
-            began = time.monotonic()
-            try:
-                result = await post_edit(segment, self.engine, options=self.options)
-            except KeyRefused as error:
-                raise EngineOutage(f"{error} All finished paragraphs are saved.") from error
-            except ApeError as error:
-                if not isinstance(error, EngineError | InputError):
-                    raise
-                state = await self._in_thread(self._fail, stretch, row, error)
-                if state is ParagraphState.WAITING:
-                    continue
-                quarantined = replace(row, state=state, reason=str(error))
-                self.listen(JobStep(quarantined, str(error)))
-                self._stop_on_outage(error)
-                return quarantined
-            except Exception as error:
-                log.exception("Paragraph %s of job %s", row.planned.id, self.job.id)
-                bug = InputError(f"Internal error, please report it: {type(error).__name__}: {error}")
-                state = await self._in_thread(self._fail, stretch, row, bug)
-                quarantined = replace(row, state=state, reason=str(bug))
-                self.listen(JobStep(quarantined, str(bug)))
-                return quarantined
-            return await self._save(stretch, row, result, time.monotonic() - began)
-        raise _StretchLost
+    def _read_names(self) -> None:
+        """Read the names again if a person changed them while the job runs."""
+        text = self.store.job(self.job.id).names
+        if text != self.names_json:
+            self.names_json, self.names = text, BookNames.from_json(text)
 
-    async def _save(self, stretch: Stretch, row: JobParagraph, result: PostEdit, seconds: float) -> JobParagraph:
+    async def save(self, stretch: Stretch, row: JobParagraph, result: PostEdit, seconds: float) -> JobParagraph:
+        """Save the result in the store; raises StretchLost."""
         self.quarantined.clear()
         # A finished result is saved even when the task is cancelled.
         saved = await asyncio.shield(self._in_thread(self.store.save, stretch, row.planned.id, result, seconds=seconds))
         if not saved:
-            raise _StretchLost
+            raise StretchLost
         done = replace(row, state=ParagraphState.DONE, result=result, seconds=seconds)
         self.listen(JobStep(done))
         return done
+
+    async def fail(self, stretch: Stretch, row: JobParagraph, error: EngineError | InputError) -> JobParagraph | None:
+        """Count a failure in the store; None if the paragraph may be tried again."""
+        state = await self._in_thread(self._fail, stretch, row, error)
+        if state is ParagraphState.WAITING:
+            return None
+        quarantined = replace(row, state=state, reason=str(error))
+        self.listen(JobStep(quarantined, str(error)))
+        self._stop_on_outage(error)
+        return quarantined
 
     def _fail(self, stretch: Stretch, row: JobParagraph, error: EngineError | InputError) -> ParagraphState:
         """Count the failure. Runs in the store's thread, so that cancelling the task does not interrupt it."""
@@ -205,7 +185,7 @@ class _JobWorkers:
         return state
 
     def _forget_failures(self) -> None:
-        """Let the paragraphs wait again that were quarantined since the last success."""
+        """Reset the paragraphs that were quarantined since the last success to waiting."""
         if self.quarantined:
             self.store.redo(self.job.id, paragraphs=tuple(self.quarantined))
 
@@ -216,12 +196,7 @@ class _JobWorkers:
         """
         if not self.quarantined:
             return
-        try:
-            await post_edit(PROBE_SEGMENT, self.engine, options=Options(model=self.options.model, max_attempts=1))
-        except EngineError as error:
-            raise EngineOutage(
-                f"The model server no longer answers: {error} All finished paragraphs are saved."
-            ) from error
+        await check_server(self.engine, self.job.recipe.model)
 
     def _stop_on_outage(self, error: Exception) -> None:
         if len(self.quarantined) < max(MIN_CONSECUTIVE_FAILURES, self.concurrency + 1):
@@ -233,31 +208,30 @@ class _JobWorkers:
 
     async def _poll(self) -> None:
         """Renew the leases, and notice when the job is paused or cancelled."""
-        while self.wanted is JobState.RUNNING:
+        while self.target_state is JobState.RUNNING:
             await asyncio.sleep(POLL_SECONDS)
             await self._in_thread(self.store.renew, self.worker)
             state = (await self._in_thread(self.store.job, self.job.id)).state
             if state in (JobState.PAUSED, JobState.CANCELLED):
-                self.wanted = state
+                self.target_state = state
 
     async def _in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the store in its thread, one call at a time."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.thread, lambda: call(*args, **kwargs))
+        return await loop.run_in_executor(
+            self.thread, lambda: call_when_reachable(lambda: call(*args, **kwargs), stopped=self.stopped)
+        )
 
 
-class _StretchLost(Exception):
-    """Another worker has taken over the stretch."""
+@dataclass(frozen=True, slots=True)
+class _StoredStretch:
+    """Keeps the results of a claimed stretch in the job store."""
 
+    workers: _JobWorkers
+    stretch: Stretch
 
-def paragraph_segment(row: JobParagraph, recipe: JobRecipe, context: tuple[Context, ...] = ()) -> Segment:
-    """The paragraph as a passage for the model."""
-    return Segment(
-        source=row.planned.source,
-        mt=row.planned.mt,
-        source_language=recipe.source_language,
-        target_language=recipe.target_language,
-        context=context,
-        glossary=recipe.glossary,
-        instructions=recipe.instructions,
-    )
+    async def save(self, row: JobParagraph, result: PostEdit, *, seconds: float) -> JobParagraph:
+        return await self.workers.save(self.stretch, row, result, seconds)
+
+    async def fail(self, row: JobParagraph, error: EngineError | InputError) -> JobParagraph | None:
+        return await self.workers.fail(self.stretch, row, error)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from ape.settings import Settings, default_cache, load_settings
+from ape.settings import Settings, default_cache, load_settings, misspelt_variables
 
 
 @pytest.fixture(autouse=True)
@@ -147,3 +147,10 @@ def test_the_embedded_engine_has_its_own_concurrency_limit() -> None:
 
 def test_models_are_stored_in_the_users_cache() -> None:
     assert default_cache().parts[-2:] == ("ape", "models")
+
+
+def test_a_variable_that_is_nearly_a_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator who writes APE_RATELIMIT has no limit, and would not know it."""
+    for name in ("APE_RATELIMIT", "APE_API_KEY", "APE_RATE_LIMIT", "APE_DATA", "APE_CONFIG"):
+        monkeypatch.setenv(name, "1/minute")
+    assert misspelt_variables() == {"APE_RATELIMIT": "APE_RATE_LIMIT", "APE_API_KEY": "APE_API_KEYS"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,11 +28,19 @@ def shared_database(postgres: Postgres) -> str:
     return postgres.fresh("shared")
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with all tables; to copy it is much cheaper than to create the tables."""
+    path = tmp_path_factory.mktemp("database") / "jobs.db"
+    with JobStore(f"sqlite:///{path}"):
+        return path
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store_url(request: pytest.FixtureRequest, tmp_path: Path, empty_database: Path) -> str:
     """The URL of a store."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/jobs.db"
+        return f"sqlite:///{shutil.copy(empty_database, tmp_path)}"
     url: str = request.getfixturevalue("shared_database")
     return url
 

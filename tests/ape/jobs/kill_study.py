@@ -48,8 +48,8 @@ def make_pair(folder: Path, paragraphs: int, *, sentences: tuple[int, int] = (1,
     """Make an EPUB, partly with italics, and its MT."""
     chapters = list(tale(paragraphs, sentences=sentences))
     pair = Pair(folder / "livre.epub", folder / "book.epub")
-    make_epub(pair.source, paragraphs=[[told.source for told in one] for one in chapters], language="fr")
-    make_epub(pair.mt, paragraphs=[[told.mt for told in one] for one in chapters], language="en")
+    make_epub(pair.source, paragraphs=[[paragraph.source for paragraph in one] for one in chapters], language="fr")
+    make_epub(pair.mt, paragraphs=[[paragraph.mt for paragraph in one] for one in chapters], language="en")
     return pair
 
 
@@ -70,7 +70,7 @@ class Run:
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
 
-    def asked(self) -> list[str]:
+    def requested(self) -> list[str]:
         """The MTs sent to the model, in order, without lines truncated by a kill."""
         if not self.log.exists():
             return []
@@ -84,24 +84,29 @@ def finished(store: str, job: str) -> dict[str, str]:
         return {row.planned.mt: row.text for row in opened.rows(job, state=ParagraphState.DONE)}
 
 
-def disturb(run: Run, job: str, *, kills: int, chance: random.Random, longest: float) -> int:
-    """Kill the process at random moments; return how often it was working.
+def disturb(
+    run: Run, job: str, *, kills: int, chance: random.Random, longest: float, from_first_request: bool = False
+) -> int:
+    """Kill the process at random moments until the job is finished; return how often it was working.
 
-    Raises where something finished was asked for again, lost or changed.
+    The moments are counted from the start of each process, or from its first request: how long a start takes differs
+    between machines. Raises where something finished was asked for again, lost or changed.
     """
     killed = 0
     done: dict[str, str] = {}
     while killed < kills:
-        seen = len(run.asked())
+        seen = len(run.requested())
         process = run.start()
+        while from_first_request and process.poll() is None and len(run.requested()) == seen:
+            time.sleep(0.05)
         try:
-            process.communicate(timeout=chance.uniform(0.3, longest))
+            process.communicate(timeout=chance.uniform(0.0 if from_first_request else 0.3, longest))
             break  # it came to its end before it was killed
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             killed += 1
-        again = [one for one in run.asked()[seen:] if one in done]
+        again = [one for one in run.requested()[seen:] if one in done]
         assert not again, f"asked for again though finished: {again[:3]}"
         now = finished(run.store, job) if Path(run.store).exists() else {}
         assert all(now.get(mt) == text for mt, text in done.items()), "a finished paragraph was lost or changed"
@@ -110,7 +115,7 @@ def disturb(run: Run, job: str, *, kills: int, chance: random.Random, longest: f
     return killed
 
 
-def to_the_end(run: Run, *, expect: Sequence[int] = (0,)) -> str:
+def run_until_done(run: Run, *, expect: Sequence[int] = (0,)) -> str:
     """Let the job finish; return its output."""
     process = run.start()
     out, err = process.communicate()
@@ -121,9 +126,9 @@ def to_the_end(run: Run, *, expect: Sequence[int] = (0,)) -> str:
 def kill_one_of_three(run: Run, job: str, *, more: Sequence[str] = (), after: int) -> str:
     """Run the command and two helpers, kill one helper part-way, and return the output."""
     first = run.start()
-    _wait(lambda: len(run.asked()) > 0, first)
+    wait_while_running(lambda: len(run.requested()) > 0, first)
     helpers = [Run(run.store, run.log, ["book", "work", job, *more], run.environment).start() for _ in range(2)]
-    _wait(lambda: len(finished(run.store, job)) >= after, first)
+    wait_while_running(lambda: len(finished(run.store, job)) >= after, first)
     os.killpg(helpers[0].pid, signal.SIGKILL)
     out, err = first.communicate()
     for one in helpers:
@@ -133,10 +138,11 @@ def kill_one_of_three(run: Run, job: str, *, more: Sequence[str] = (), after: in
     return out.decode()
 
 
-def _wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+def wait_while_running(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Wait for the condition; fail if the process ends before."""
     while not condition():
         assert process.poll() is None, (process.communicate()[1] or b"").decode()
-        time.sleep(0.2)
+        time.sleep(0.05)
 
 
 def main() -> None:
@@ -155,9 +161,9 @@ def main() -> None:
     whole = wanted.folder / "whole.epub"
     run = Run(str(wanted.folder / "whole.sqlite"), wanted.folder / "whole.log", pair.command(whole, *more))
     began = time.monotonic()
-    print(to_the_end(run), flush=True)
+    print(run_until_done(run), flush=True)
     seconds = time.monotonic() - began
-    print(f"undisturbed: {seconds:.0f} s, {len(run.asked())} questions", flush=True)
+    print(f"undisturbed: {seconds:.0f} s, {len(run.requested())} questions", flush=True)
     output = wanted.folder / ("three.epub" if wanted.three else "broken.epub")
     job = job_id(JobFiles(pair.source, pair.mt), output)
     log = output.with_suffix(".log")
@@ -172,11 +178,11 @@ def main() -> None:
         else:
             chance = random.Random(wanted.seed)
             killed = disturb(run, job, kills=wanted.kills, chance=chance, longest=2 * seconds / wanted.kills)
-            print(to_the_end(run))
+            print(run_until_done(run))
         results = finished(store, job)
     same = output.read_bytes() == whole.read_bytes()
     print(
-        f"killed {killed} times; {len(results)} results, {len(run.asked())} questions; "
+        f"killed {killed} times; {len(results)} results, {len(run.requested())} questions; "
         f"output byte-identical to the undisturbed one: {same}"
     )
     sys.exit(0 if same and len(results) == wanted.paragraphs else 1)

@@ -23,6 +23,16 @@ class Postgres:
 
     port: int
     folder: Path
+    control: tuple[str, ...]
+    options: tuple[str, ...]
+
+    def stop(self) -> None:
+        """Stop the server as a crash would, with all its connections."""
+        _run([*self.control, "-m", "immediate", "stop"], self.folder)
+
+    def start(self) -> None:
+        """Start the server."""
+        _run([*self.control, *self.options, "start"], self.folder)
 
     @property
     def url(self) -> str:
@@ -74,12 +84,13 @@ def running_postgres() -> Iterator[Postgres]:
         make = [str(where / "initdb"), "-D", str(data), "-U", "ape", "-A", "trust", "-N"]
         _run([*make, "-E", "UTF8", "--locale=C"], folder)
         options = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=100"
-        control = [str(where / "pg_ctl"), "-D", str(data), "-w", "-t", "60"]
-        _run([*control, "-l", str(folder / "log"), "-o", options, "start"], folder)
+        control = (str(where / "pg_ctl"), "-D", str(data), "-w", "-t", "60")
+        server = Postgres(port, folder, control, ("-l", str(folder / "log"), "-o", options))
+        server.start()
         try:
-            yield Postgres(port, folder)
+            yield server
         finally:
-            _run([*control, "-m", "immediate", "stop"], folder)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

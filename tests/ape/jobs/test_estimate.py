@@ -67,9 +67,9 @@ def test_the_instructions_of_the_prompt_count_in_every_request() -> None:
 
 
 def test_context_counts_within_a_chapter_only() -> None:
-    shown = replace(RECIPE, context=2)
-    apart = plan_of(pair(0), pair(1, chapter=1), recipe=shown)
-    together = plan_of(pair(0), pair(1), recipe=shown)
+    with_context = replace(RECIPE, context=2)
+    apart = plan_of(pair(0), pair(1, chapter=1), recipe=with_context)
+    together = plan_of(pair(0), pair(1), recipe=with_context)
     more = together.tokens_in.low - apart.tokens_in.low
     assert more == pytest.approx(
         estimate_tokens("Il posa la lampe.", language="fr").low
@@ -120,6 +120,17 @@ def test_cost_is_by_price_and_unknown_without_one() -> None:
     free = plan_of(pair(0), price=FREE_PRICE).cost
     assert free is not None
     assert free.high == 0
+
+
+def test_a_prediction_may_be_paid_in_full() -> None:
+    price = TokenPrice(1.0, 2.0)
+    plain, predicted = (
+        estimate_book([pair(0)], RECIPE, speed=SPEED, price=price, prediction=bool(prediction)) for prediction in (0, 1)
+    )
+    assert plain.cost
+    assert predicted.cost
+    assert predicted.cost.low == plain.cost.low
+    assert predicted.cost.high == pytest.approx(plain.cost.high + plain.tokens_out.high * 2.0 / 1e6)
 
 
 def test_a_plan_is_json() -> None:

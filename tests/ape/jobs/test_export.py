@@ -92,6 +92,7 @@ def test_json_lines_have_everything() -> None:
         "after": "It",
         "mt_span": [0, 2],
         "span": [0, 2],
+        "reason": "",
     }
     assert (lines[2]["post_edit"], lines[2]["decision"], lines[2]["state"], lines[2]["reason"]) == (
         None,

@@ -157,6 +157,30 @@ def test_who_is_heard_of_keeps_its_stretch(store_url: str, store: JobStore) -> N
     assert store.claim("j", JobWorker.here()) is None
 
 
+def test_a_running_process_keeps_its_stretch_when_the_clock_jumps_over_its_lease(
+    store_url: str, store: JobStore
+) -> None:
+    """It renews its lease within seconds; until then its paragraph would be requested twice."""
+    begin(store, 5)
+    working = JobWorker.here()
+    with JobStore(store_url, lease_seconds=0) as forgetful:
+        claimed(forgetful, working)
+    assert store.claim("j", JobWorker.here()) is None
+    assert store.renew(working) == {("j", 0)}
+
+
+def test_a_running_process_that_stays_late_loses_its_stretch(store_url: str, store: JobStore) -> None:
+    begin(store, 5)
+    with JobStore(store_url, lease_seconds=0) as forgetful:
+        claimed(forgetful, JobWorker.here())
+    with JobStore(store_url, lease_seconds=0.2) as impatient:
+        first = impatient.claim("j", other := JobWorker.here())
+        assert first is None
+        while (stretch := impatient.claim("j", other)) is None:
+            pass
+    assert stretch.number == 0
+
+
 def test_a_late_worker_keeps_what_nobody_took(store_url: str, store: JobStore) -> None:
     """After a suspend the results of a worker are still accepted."""
     begin(store, 5)

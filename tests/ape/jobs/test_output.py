@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from ape.errors import ApeError, Conflict, InputError
-from ape.jobs.job_files import JobFiles, hash_file, job_id
-from ape.jobs.output import JobOutput, ParagraphNote, check_output_path, open_output
+from ape.files.hashing import hash_input
+from ape.jobs.job import JobRecipe
+from ape.jobs.job_files import JobFiles, job_id
+from ape.jobs.output import JobOutput, ParagraphNote, check_output_path, open_output, write_output
+from ape.jobs.planning import open_files, plan_job
+from ape.jobs.store import JobStore
 from ape.jobs.untranslated_text import find_untranslated_text
 
 
@@ -69,11 +74,30 @@ def test_an_input_by_another_name_is_still_the_input(tmp_path: Path) -> None:
 def test_what_this_job_wrote_may_be_written_again_unless_somebody_changed_it(tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
     output.write_text("ours")
-    ours = hash_file(output)
+    ours = hash_input(output)
     check_output_path(output, inputs=(), known_hash=ours)
     output.write_text("and my corrections")
     with pytest.raises(Conflict, match="allow overwriting"):
         check_output_path(output, inputs=(), known_hash=ours)
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_kill_before_or_after_the_rename_leaves_a_job_that_goes_on(tmp_path: Path, renamed: bool) -> None:
+    """The hash of the new file is stored before it takes its name, next to that of the old one."""
+    mt, output = tmp_path / "mt.jsonl", tmp_path / "out.jsonl"
+    mt.write_text('{"source": "Il dort.", "mt": "He sleep."}\n')
+    with JobStore(str(tmp_path / "jobs.sqlite")) as store:
+        opened = open_files(JobFiles(None, mt), source_language="fr", target_language="en")
+        job = plan_job(store, opened, JobRecipe(), id="a" * 32, output=str(output)).job
+        output.write_text("an earlier output")
+        store.update(job.id, output_hash=hash_input(output))
+        if renamed:
+            write_output(store, job, output, record=True)
+        else:
+            with mock.patch.object(Path, "replace", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+                write_output(store, job, output, record=True)
+        assert (output.read_text() == "an earlier output") is not renamed
+        check_output_path(output, inputs=(mt,), known_hash=store.job(job.id).output_hash)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

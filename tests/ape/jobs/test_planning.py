@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from ape.books.pairing.book_pairing import BookPairing
+from ape.engines.protocol import Model
 from ape.errors import InputError, UnknownJob
 from ape.jobs.job_files import JobFiles
 from ape.jobs.output import write_output
-from ape.jobs.planning import OpenedFiles, StartedJob, open_files, plan_job
+from ape.jobs.planning import OpenedFiles, StartedJob, complete_recipe, open_files, plan_job
 from ape.jobs.store import JobStore, JobWorker
 from tests.ape.books.book_factory import make_epub
 from tests.ape.books.sample_book import tale
@@ -202,3 +203,9 @@ def test_of_two_kinds_of_a_language_the_one_that_was_named_is_planned_and_writte
     assert finish(store, JobWorker.here()) == 12
     assert write_output(store, job, tmp_path / "o.tmx").replaced == 12
     assert (tmp_path / "o.tmx").read_text(encoding="utf-8").count("Quite so.") == 12
+
+
+def test_a_glossary_that_takes_seconds_to_look_for_is_refused() -> None:
+    recipe = replace(RECIPE, glossary=(("a" * 100_000, "b"),))
+    with pytest.raises(InputError, match="at most 100,000"):
+        complete_recipe(recipe, Model("par3"), source_language="fr", target_language="en")

@@ -70,6 +70,14 @@ def test_jobs_are_listed_newest_first_by_owner_and_state(store: JobStore) -> Non
     assert [job.id for job in store.jobs(owner="anna", state=JobState.DONE)] == ["j0"]
 
 
+def test_a_list_of_jobs_can_do_without_their_names(store: JobStore) -> None:
+    for number, owner in enumerate(["anna", "boris"]):
+        store.add(replace(a_job(f"j{number}", owner=owner), names="x" * 1_000))
+    assert {job.names for job in store.jobs(with_names=False)} == {""}
+    assert {len(job.names) for job in store.jobs()} == {1_000}
+    assert (store.names_characters("anna"), store.names_characters("nobody")) == (1_000, 0)
+
+
 def test_a_change_is_kept_and_dated(store: JobStore) -> None:
     store.add(a_job(created=1_000_000.0))
     changed = store.update("j", state=JobState.FAILED, recipe=OTHER, note="no room", output_hash="ff")
@@ -569,6 +577,24 @@ def test_a_store_is_made_where_it_is_wanted(form: str, tmp_path: Path) -> None:
         assert store.job("j") == a_job()
 
 
+def test_nobody_else_can_read_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "jobs.sqlite"
+    with JobStore(str(path)) as store:
+        store.add(a_job())
+        modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    assert modes == dict.fromkeys(("jobs.sqlite", "jobs.sqlite-wal", "jobs.sqlite-shm"), 0o600)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_store_that_all_could_read_is_closed_and_one_of_a_group_stays(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.sqlite"
+    for before, after in ((0o644, 0o600), (0o660, 0o660)):
+        JobStore(str(path)).close()
+        path.chmod(before)
+        JobStore(str(path)).close()
+        assert path.stat().st_mode & 0o777 == after
+
+
 @pytest.mark.parametrize(
     ("url", "said"),
     [
@@ -588,7 +614,7 @@ def test_some_other_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are notes about a book, and no database at all. " * 20)
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"notes\.txt is no job store but some other file"):
+    with pytest.raises(InputError, match=r"notes\.txt is not a job store"):
         JobStore(str(path))
     assert path.read_bytes() == before
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 
 from ape.engines.client import OpenAIEngine
+from ape.engines.protocol import Model
 from ape.engines.retry import RetryPolicy
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import ParagraphState, PlannedParagraph
 from ape.jobs.model_check import ModelChanged
 from ape.jobs.store import JobStore
-from ape.jobs.worker import EngineOutage, JobStep, work_on_job
+from ape.jobs.stretch_editor import EngineOutage
+from ape.jobs.worker import JobStep, work_on_job
 from ape.passage.result import Finding
 from ape.passage.segment import Draft, Segment
 from prompts import CHAT
@@ -69,7 +72,7 @@ def begin(store: JobStore, rows: list[PlannedParagraph]) -> Job:
     return job
 
 
-def asked(scripted: ScriptedServer) -> list[str]:
+def requested_texts(scripted: ScriptedServer) -> list[str]:
     return [translation_in(request) for request in scripted.requests]
 
 
@@ -89,16 +92,16 @@ async def test_the_paragraphs_before_are_shown_as_edited_and_before_a_stretch_as
 ) -> None:
     job = begin(store, [planned(number, stretch=number // 3) for number in range(6)])
     await work_on_job(store, job, engine, concurrency=2)
-    shown = {
+    prompts = {
         translation_in(request)[-2]: request["messages"][-1]["content"].partition("<source>")[0]
         for request in scripted.requests
     }
-    assert "earlier" not in shown["0"]
-    assert f"{RIGHT}, number 0." in shown["2"]
-    assert f"{RIGHT}, number 1." in shown["2"]
-    assert f"{WRONG}, number 2." in shown["3"]
-    assert f"{RIGHT}, number 3." in shown["4"]
-    assert f"{WRONG}, number 2." in shown["4"]
+    assert "earlier" not in prompts["0"]
+    assert f"{RIGHT}, number 0." in prompts["2"]
+    assert f"{RIGHT}, number 1." in prompts["2"]
+    assert f"{WRONG}, number 2." in prompts["3"]
+    assert f"{RIGHT}, number 3." in prompts["4"]
+    assert f"{WRONG}, number 2." in prompts["4"]
 
 
 async def test_what_is_not_to_be_edited_is_not_asked_about(
@@ -121,7 +124,7 @@ async def test_a_paragraph_that_always_fails_is_given_up_and_the_book_goes_on(
     steps: list[JobStep] = []
     assert await work_on_job(store, job, engine, concurrency=1, max_failures=3, listen=steps.append) is JobState.DONE
     assert [row.planned.id for row in store.rows("j", state=ParagraphState.QUARANTINED)] == ["c0#3"]
-    assert sum("number 3." in one for one in asked(scripted)) == 3
+    assert sum("number 3." in one for one in requested_texts(scripted)) == 3
     assert [step.paragraph.planned.id for step in steps if step.failure] == ["c0#3"]
     assert store.counts("j").done == 5
 
@@ -233,7 +236,7 @@ async def test_pausing_stops_the_work_in_hand_and_it_goes_on_later(
     scripted.script = mend
     job = store.update("j", state=JobState.RUNNING)
     assert await work_on_job(store, job, engine, concurrency=1) is JobState.DONE
-    texts = asked(scripted)
+    texts = requested_texts(scripted)
     assert len([one for one in texts if "number 0." in one]) == 1
     assert store.counts("j").done == 5
 
@@ -263,4 +266,23 @@ async def test_two_crews_on_one_job_ask_for_nothing_twice(
             work_on_job(store, job, engine, concurrency=3), work_on_job(other, job, engine, concurrency=3)
         )
     assert set(states) == {JobState.DONE}
-    assert len(scripted.requests) == len(set(asked(scripted))) == 40
+    assert len(scripted.requests) == len(set(requested_texts(scripted))) == 40
+
+
+class UntunedPair(OpenAIEngine):
+    """A server whose model was tuned for another language pair."""
+
+    @asynccontextmanager
+    async def using(self, name: str) -> AsyncIterator[Model]:
+        yield Model("scripted", languages=("zh-en",))
+
+
+async def test_a_warning_about_the_model_is_kept_under_the_first_paragraph_alone(
+    store: JobStore, scripted: ScriptedServer
+) -> None:
+    scripted.script = mend
+    job = begin(store, [planned(number) for number in range(3)])
+    async with UntunedPair(scripted.url, api_key="k") as engine:
+        await work_on_job(store, job, engine, concurrency=1)
+    warned = [[one.guard for one in row.result.findings] for row in store.rows("j") if row.result]
+    assert warned == [["languages"], [], []]

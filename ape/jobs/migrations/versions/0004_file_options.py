@@ -1,4 +1,4 @@
-"""Add jobs.told: the file options of a job, so that its files are always opened in the same way."""
+"""Add jobs.told: the options with which the files of a job are read, so that they are always read in the same way."""
 
 from __future__ import annotations
 
