@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from ape.cli.book_output import print_summary
 from ape.cli.exit_codes import EXIT_INTERRUPTED, EXIT_NEEDS_ATTENTION
 from ape.cli.job_progress import job_progress
+from ape.cli.model_caveats import ignored_wishes_caveat, model_caveats
 from ape.cli.terminal import fetch_with_progress, print_line
 from ape.errors import ApeError, Conflict, UnknownJob
+from ape.jobs.book_names import BookNames
 from ape.jobs.job import Job, JobState
 from ape.jobs.run import (
     EditBookRequest,
@@ -28,8 +30,9 @@ from ape.jobs.run import (
     run_job,
 )
 from ape.jobs.store import JobStore
+from ape.jobs.stretch_editor import EngineOutage
 from ape.jobs.summary import summarise_job
-from ape.jobs.worker import EngineOutage, work_on_job
+from ape.jobs.worker import work_on_job
 from ape.reports.job_report import check_report_path, write_job_report
 from ape.settings import Settings
 from ape.text.languages import language_name
@@ -53,12 +56,15 @@ def edit_with_progress(
         check_report_path(report, keep=(*request.files.paths, request.output))
     with JobStore(settings.jobs_url) as store:
         key = find_job_id(store, request)
-        job = find_finished_job(store, key, request, describe_engine(settings, request.model))
+        job = find_finished_job(
+            store, key, request, describe_engine(settings, request.model, use_model=request.use_model)
+        )
         if job:
             print_line(f"Job {key} is finished, and {request.output} is unchanged: nothing to do.")
         else:
             opened = open_request(store, key, request)
-            fetch_with_progress(settings)
+            if request.use_model:
+                fetch_with_progress(settings)
             try:
                 job = asyncio.run(_run(store, opened, request, settings, key, concurrency, max_failures))
             except (KeyboardInterrupt, asyncio.CancelledError):
@@ -83,12 +89,27 @@ async def _run(
     concurrency: int | None,
     max_failures: int,
 ) -> Job:
-    async with open_book_engine(settings, concurrency=concurrency, report=print_line) as engine:
+    async with open_book_engine(
+        settings, concurrency=concurrency, report=print_line, use_model=request.use_model
+    ) as engine:
         try:
             started = await begin_job(store, opened, request, engine, settings, id=id)
         except Conflict as error:
             raise Conflict(f"{error} (--again restarts it.)") if error.field == "restart" else error from None
         _print_start(store, started)
+        if request.use_model:
+            async with engine.using(request.model) as model:
+                recipe = started.job.recipe
+                for caveat in model_caveats(
+                    model.name,
+                    model.languages,
+                    source_language=recipe.source_language,
+                    target_language=recipe.target_language,
+                ):
+                    print_line(caveat)
+                wishes = {"glossary": bool(recipe.glossary), "instructions": bool(recipe.instructions)}
+                if caveat := ignored_wishes_caveat(model, **wishes):
+                    print_line(caveat)
         count = book_concurrency(settings, concurrency)
         with job_progress(store, started.job) as listen:
             try:
@@ -142,6 +163,10 @@ def _print_start(store: JobStore, started: StartedJob) -> None:
     recipe, missing = started.job.recipe, started.job.unpaired_source
     if missing.count:
         print_line(f"No MT was found for {missing.count:,} paragraphs of the source; the summary lists them.")
+    print_line(f"Model: {recipe.model}")
+    names = BookNames.from_json(started.job.names)
+    for note in names.ledger.notes if names else ():
+        print_line(note)
     direction = f"{language_name(recipe.source_language)} to {language_name(recipe.target_language)}"
     if not started.resumed:
         skipped = f"{counts.skipped:,} of them skipped"

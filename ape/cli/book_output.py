@@ -6,11 +6,14 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, get_args
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
+from ape.books.formats import ReviewExport
+from ape.cli.model_caveats import larger_model_hint
 from ape.cli.terminal import print_line, table_console
 from ape.errors import Conflict
 from ape.jobs.counts import JobCounts
@@ -18,9 +21,6 @@ from ape.jobs.job import Job
 from ape.jobs.output import check_output_path, open_output, write_output
 from ape.jobs.store import JobStore
 from ape.jobs.summary import BookSummary, describe_state, quarantine_reasons
-
-if TYPE_CHECKING:
-    from ape.books.formats import ExportFormat
 
 MAX_LISTED = 20
 
@@ -41,6 +41,9 @@ def print_summary(summary: BookSummary, *, json_output: bool) -> None:
             f"{summary.seconds:.0f} s · {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written · "
             f"job {summary.job.id} · ape book report {summary.job.id}"
         )
+    if counts.total and not counts.edited:
+        hint = larger_model_hint(summary.job.recipe.model)
+        print_line(f"Nothing was changed: the output is the MT.{f' Try {hint}' if hint else ''}")
     for reason, count in summary.skipped.items():
         print_line(f"Skipped: {count:,} ({reason}).")
     _print_list("Quarantined; the MT is kept", list(summary.quarantined.items()), counts.quarantined)
@@ -69,7 +72,7 @@ def _print_list(what: str, named: list[tuple[str, str]], count: int) -> None:
 
 def print_jobs(store: JobStore, *, json_output: bool) -> None:
     """Print all jobs, the newest first."""
-    rows = [(job, store.counts(job.id)) for job in store.jobs(owner="")]
+    rows = [(job, store.counts(job.id)) for job in store.jobs(owner="", with_names=False)]
     if json_output:
         data = [_job_json(store, job, counts) for job, counts in rows]
         typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
@@ -77,15 +80,18 @@ def print_jobs(store: JobStore, *, json_output: bool) -> None:
     if not rows:
         print_line("There are no jobs in this store yet (see `jobs` in `ape settings`). `ape book edit` starts one.")
         return
-    table = Table("job", "book", "state", "finished", "edited", "unchanged", "rejected", "quarantined", "output")
     for job, counts in rows:
-        finished = counts.total - counts.waiting
-        share = f"{finished:,} of {counts.total:,}"
-        numbers = (counts.edited, counts.unchanged, counts.rejected, counts.quarantined)
-        table.add_row(
-            job.id, job.name, describe_state(store, job), share, *(f"{number:,}" for number in numbers), job.output
-        )
-    table_console(160).print(table)
+        typer.echo(f"{job.id}  {job.name}: {describe_state(store, job)}, {_share(counts)}")
+        typer.echo(f"            -> {job.output}")
+
+
+def _share(counts: JobCounts) -> str:
+    finished = counts.total - counts.waiting
+    quarantined = f", {counts.quarantined:,} quarantined" if counts.quarantined else ""
+    return (
+        f"{finished:,} of {counts.total:,} finished ({counts.edited:,} edited, {counts.unchanged:,} unchanged, "
+        f"{counts.rejected:,} rejected{quarantined})"
+    )
 
 
 def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
@@ -103,22 +109,21 @@ def print_job(store: JobStore, job: Job, *, json_output: bool) -> None:
     console.print(f"{job.name}: {describe_state(store, job)}", markup=False)
     if job.note:
         console.print(job.note, markup=False)
-    table = Table(
-        "chapter", "title", "paragraphs", "waiting", "edited", "unchanged", "rejected", "quarantined", "skipped"
-    )
+    console.print(f"{job.id}: {_share(store.counts(job.id))} -> {job.output}", markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("chapter", justify="right")
+    table.add_column("title", no_wrap=True)
+    # What is zero in every chapter has no column, so that the others fit into 80 columns.
+    columns = ("total", *(name for name in _CHAPTER_COLUMNS if any(getattr(one.counts, name) for one in chapters)))
+    for name in columns:
+        table.add_column("paragraphs" if name == "total" else name, justify="right", no_wrap=True)
     for chapter in chapters:
-        counts = chapter.counts
-        numbers = (
-            counts.total,
-            counts.waiting,
-            counts.edited,
-            counts.unchanged,
-            counts.rejected,
-            counts.quarantined,
-            counts.skipped,
-        )
-        table.add_row(str(chapter.chapter + 1), chapter.title[:40], *(f"{number:,}" for number in numbers))
+        numbers = (getattr(chapter.counts, name) for name in columns)
+        table.add_row(str(chapter.chapter + 1), escape(chapter.title[:40]), *(f"{number:,}" for number in numbers))
     console.print(table)
+
+
+_CHAPTER_COLUMNS = ("waiting", "edited", "unchanged", "rejected", "quarantined", "skipped")
 
 
 def _job_json(store: JobStore, job: Job, counts: JobCounts) -> dict[str, Any]:
@@ -139,23 +144,36 @@ def _counts_json(counts: JobCounts) -> dict[str, int]:
     return {"paragraphs": counts.total, **asdict(counts)}
 
 
-def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, overwrite: bool) -> None:
-    """Export the results so far, by default in the format of the book."""
-    from ape.jobs.export import export_rows
+def _export_review(store: JobStore, job: Job, output: Path, format: str, *, overwrite: bool) -> None:
+    from ape.review.export import write_review_export
+    from ape.review.store import ReviewStore
 
+    check_output_path(output, inputs=tuple(Path(file) for file in (job.source, job.mt) if file), overwrite=overwrite)
+    write_review_export(ReviewStore(store), job, output, format)
+    typer.echo(output)
+
+
+def export_job(store: JobStore, job: Job, output: Path, *, format: str | None, overwrite: bool) -> None:
+    """Export the results so far, by default in the format that the suffix of the output names."""
+    from ape.jobs.export import choose_export_format, export_rows
+
+    if format and format in get_args(ReviewExport):
+        _export_review(store, job, output, format, overwrite=overwrite)
+        return
     is_stdout = str(output) == "-"
+    kind = choose_export_format(output, job, format)
     if not is_stdout:
         inputs = tuple(Path(file) for file in (job.source, job.mt) if file)
         check_output_path(output, inputs=inputs, overwrite=overwrite)
-    if format is None:
+    if kind is None:
         if is_stdout:
             raise Conflict("A book can't be written to stdout: give a file with -o FILE.", field="output")
         written = write_output(store, job, output)
         typer.echo(f"{output}: {written.paragraphs:,} paragraphs, {written.replaced:,} post-edited")
         return
-    kind = cast("ExportFormat", format)
     if is_stdout:
         export_rows(store.rows(job.id), sys.stdout.buffer, format=kind, job=job)
     else:
         with open_output(output) as (_, file):
             export_rows(store.rows(job.id), file, format=kind, job=job)
+        typer.echo(output)

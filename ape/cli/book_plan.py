@@ -17,13 +17,16 @@ from ape.text.token_estimate import TokenRange
 _CHAPTERS = 40
 
 
-def print_plan(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, json_output: bool) -> None:
+def print_plan(
+    opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, *, model: str, json_output: bool
+) -> None:
     """Print the estimate as JSON, or as a table and sentences."""
     if json_output:
         data = plan.to_json() | {
             "source_language": opened.source_language,
             "target_language": opened.target_language,
             "format": opened.mt.format,
+            "model": model,
             "unpaired_source": {
                 "count": unpaired.count,
                 "examples": [{"id": name, "text": text} for name, text in unpaired.first],
@@ -33,7 +36,7 @@ def print_plan(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounte
         return
     console = table_console(120)
     console.print(_chapters(plan))
-    for line in _sentences(opened, plan, unpaired):
+    for line in _sentences(opened, plan, unpaired, model):
         console.print(line, markup=False, soft_wrap=True)
 
 
@@ -49,12 +52,12 @@ def _chapters(plan: BookEstimate) -> Table:
     return table
 
 
-def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter) -> list[str]:
+def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounter, model: str) -> list[str]:
     methods = ", ".join(f"{count:,} by {how}" for how, count in plan.pairs_by.items()) or "none"
     lines = [
         "",
-        f"{len(plan.chapters):,} chapters, {plan.paragraphs:,} paragraphs, {opened.source_language} to "
-        f"{opened.target_language} ({opened.mt.format})",
+        f"{_number(len(plan.chapters), 'chapter')}, {_number(plan.paragraphs, 'paragraph')}, "
+        f"{opened.source_language} to {opened.target_language} ({opened.mt.format})",
         f"pairs       {plan.pairs:,} ({methods}), {plan.words:,} words",
     ]
     for skip in plan.skipped:
@@ -65,12 +68,17 @@ def _sentences(opened: OpenedFiles, plan: BookEstimate, unpaired: UnpairedCounte
         lines += [f"              {name}: {_short(text, 60)}" for name, text in unpaired.first[:3]]
     speed = plan.speed
     lines += [
+        f"model       {model}",
         f"tokens      {_format_range(plan.tokens_in, _count)} to read, "
         f"{_format_range(plan.tokens_out, _count)} to write",
         f"time        {_format_range(plan.seconds, _time)}, {speed.concurrency} concurrent ({speed.origin})",
         f"cost        {_cost(plan)}",
     ]
     return lines
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _cost(plan: BookEstimate) -> str:

@@ -17,19 +17,9 @@ from ape.cli.corpus_flags import (
     SamplesFlag,
     parse_documents,
 )
-from ape.cli.flags import (
-    CANDIDATES,
-    MAX_ATTEMPTS,
-    TEMPERATURE,
-    TOP_P,
-    ContextFlag,
-    JsonFlag,
-    SourceLanguageFlag,
-    TargetLanguageFlag,
-    option_flag,
-)
+from ape.cli.flags import ContextFlag, JsonFlag, SourceLanguageFlag, TargetLanguageFlag, expand_flag_groups, option_flag
 from ape.errors import InputError
-from ape.passage.options import DEFAULT_CONTEXT_SIZE, DEFAULT_OPTIONS, Seed
+from ape.passage.options import DEFAULT_CONTEXT_SIZE, DEFAULT_OPTIONS, Seed, SharedOptions
 
 _SYSTEM = (
     "A system; repeatable. NAME=MODEL: a name of `ape models list`, default, a .gguf file, a hub id or an adapter "
@@ -38,6 +28,7 @@ _SYSTEM = (
 )
 
 
+@expand_flag_groups
 def compare(
     runs: Annotated[
         list[Path] | None,
@@ -69,22 +60,19 @@ def compare(
         Path | None, typer.Option(help="Trial of those votes; the judge is then shown the same texts.")
     ] = None,
     context: ContextFlag = DEFAULT_CONTEXT_SIZE,
-    temperature: Annotated[float, TEMPERATURE] = DEFAULT_OPTIONS.temperature,
-    top_p: Annotated[float, TOP_P] = DEFAULT_OPTIONS.top_p,
-    max_attempts: Annotated[int, MAX_ATTEMPTS] = DEFAULT_OPTIONS.max_attempts,
-    candidates: Annotated[int, CANDIDATES] = DEFAULT_OPTIONS.candidates,
+    *,
+    options: SharedOptions,
     seed: Annotated[
         int, option_flag(Seed, "--seed", help="Seed of the models, the resampling and the judge's sample.")
     ] = DEFAULT_OPTIONS.seed,
     concurrency: Annotated[
         int | None, typer.Option(min=1, help="Paragraphs edited concurrently; the engine's capacity by default.")
     ] = None,
-    lanes: Annotated[int | None, typer.Option("--lanes", min=1, hidden=True)] = None,
     failures: Annotated[
         int, typer.Option(min=1, help="How many times a paragraph may fail before it is quarantined.")
     ] = 3,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Drop systems of a finished comparison in RUN that are not named now.")
+        bool, typer.Option("--overwrite", help="Drop systems of a finished comparison in RUN that are not named now.")
     ] = False,
     samples: SamplesFlag = 1000,
     resample: ResampleFlag = None,
@@ -101,14 +89,16 @@ def compare(
     if paragraphs were quarantined and kept their MT.
     """
     from ape.cli.compare_run import run_comparison
+    from ape.cli.extras import require_modules
     from ape.jobs.job import JobRecipe
-    from ape.passage.options import check_bounds
+    from ape.passage.options import check_bounds, option_values
     from ape.text.languages import language_code
     from eval.compare.comparison import ComparisonResampling
     from eval.compare.opinions import OpinionSources
     from eval.compare.run import CompareRequest
     from eval.compare.set_reader import ComparisonInputs
 
+    require_modules("scipy")  # the tests, after hours of work by the models
     if runs and (data or system or mt or source or reference or job):
         raise InputError(
             "Earlier runs have their own set and systems. Leave out --data, --system, --mt, --source, --reference "
@@ -119,14 +109,7 @@ def compare(
         raise InputError("Name at least one system to compare with the MT: --system NAME=MODEL.", field="system")
     if not (runs or data or job or mt.startswith("@")):
         raise InputError("Name the set: --data FILE, --source FILE --mt @FILE, or --job ID.", field="data")
-    recipe = JobRecipe(
-        temperature=temperature,
-        top_p=top_p,
-        seed=seed,
-        max_attempts=max_attempts,
-        candidates=candidates,
-        context=context,
-    )
+    recipe = JobRecipe(context=context, **option_values(options))
     check_bounds(recipe)
     request = CompareRequest(
         output=output,
@@ -142,7 +125,7 @@ def compare(
         metrics=tuple(metric or ()),
         tests=ComparisonResampling(samples, seed, resample or ""),
         recipe=recipe,
-        concurrency=concurrency or lanes,
+        concurrency=concurrency,
         max_failures=failures,
         replace=replace,
         opinions=OpinionSources(judge or "", judge_items, votes, trial, seed),

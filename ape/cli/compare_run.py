@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 
 from ape.cli.compare_output import print_comparison
 from ape.cli.exit_codes import EXIT_INTERRUPTED, EXIT_NEEDS_ATTENTION
 from ape.cli.job_progress import job_progress
-from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
+from ape.cli.terminal import fetch_with_progress, metrics_progress, print_line
 from ape.jobs.job import Job
 from ape.jobs.run import open_book_engine
 from ape.jobs.store import JobStore
@@ -65,22 +65,10 @@ class _TerminalProgress:
 def _compare(
     plan: PlannedComparison, systems: Sequence[System], request: CompareRequest
 ) -> tuple[SystemComparison, list[str]]:
-    with _metrics_progress(len(plan.metrics) * (len(systems) + 1)) as on_progress:
+    with metrics_progress(len(plan.metrics) * (len(systems) + 1)) as on_progress:
         compared = compare_systems(plan.data, systems, plan.metrics, tests=request.tests, on_progress=on_progress)
     open_judge = partial(open_book_engine, report=print_line)
     return asyncio.run(plan.opinions.add_to(compared, open_engine=open_judge))
-
-
-@contextmanager
-def _metrics_progress(total: int) -> Iterator[Callable[[str, str], None]]:
-    with passages_progress(error_console()) as bar:
-        task = bar.add_task("counting", total=total, so_far="")
-
-        def on_progress(metric: str, system: str) -> None:
-            bar.update(task, description=f"{metric} of {system}")
-            bar.advance(task)
-
-        yield on_progress
 
 
 def _print_how_to_resume(plan: PlannedComparison, request: CompareRequest) -> None:

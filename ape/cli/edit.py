@@ -9,22 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ape.cli.flags import (
-    CANDIDATES,
-    MAX_ATTEMPTS,
-    SEED,
-    TEMPERATURE,
-    TOP_P,
-    AdapterFlag,
-    EngineFlag,
+    EngineFlags,
+    GivenOptions,
     GlossaryFlag,
     InstructionsFlag,
     JsonFlag,
-    ModelFlag,
     SourceLanguageFlag,
     TargetLanguageFlag,
-    UrlFlag,
-    engine_settings,
-    parse_assignments,
+    expand_flag_groups,
+    parse_glossary_flags,
 )
 from ape.errors import InputError
 
@@ -34,6 +27,7 @@ if TYPE_CHECKING:
     from ape.settings import Settings
 
 
+@expand_flag_groups
 def edit(
     source: Annotated[str | None, typer.Option("--source", help="File with the source passage; - for stdin.")] = None,
     mt: Annotated[str | None, typer.Option("--mt", help="File with the machine translation; - for stdin.")] = None,
@@ -41,16 +35,10 @@ def edit(
     target_language: TargetLanguageFlag = None,
     glossary: GlossaryFlag = None,
     instructions: InstructionsFlag = "",
-    temperature: Annotated[float | None, TEMPERATURE] = None,
-    top_p: Annotated[float | None, TOP_P] = None,
-    seed: Annotated[int | None, SEED] = None,
-    max_attempts: Annotated[int | None, MAX_ATTEMPTS] = None,
-    candidates: Annotated[int | None, CANDIDATES] = None,
+    *,
+    options: GivenOptions,
     json_output: JsonFlag = False,
-    engine: EngineFlag = None,
-    url: UrlFlag = None,
-    model: ModelFlag = None,
-    adapter: AdapterFlag = None,
+    engine_flags: EngineFlags,
 ) -> None:
     """Post-edit one passage.
 
@@ -64,16 +52,12 @@ def edit(
     flags = {
         "source_language": source_language and language_code(source_language),
         "target_language": target_language and language_code(target_language),
-        "glossary": parse_assignments(glossary or (), flag="--glossary", form="TERM=WORDING") or None,
+        "glossary": parse_glossary_flags(glossary) or None,
         "instructions": instructions or None,
-        "temperature": temperature,
-        "top_p": top_p,
-        "seed": seed,
-        "max_attempts": max_attempts,
-        "n": candidates,
     }
-    request = _request(_read(source, mt) | {name: value for name, value in flags.items() if value is not None})
-    settings = engine_settings(engine=engine, url=url, model=model, adapter=adapter)
+    given = {name: value for name, value in flags.items() if value is not None} | options
+    request = _request(_read(source, mt) | given)
+    settings = engine_flags.settings()
     refuse_too_many_characters(request.source, request.mt, settings.max_characters)
     result = _run(request, settings)
     _show(request, result, json_output=json_output)
@@ -167,6 +151,7 @@ def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> N
 
     from rich.console import Console
 
+    from ape.cli.model_caveats import larger_model_hint
     from ape.cli.terminal import error_console, format_decision, format_diff
 
     if json_output:
@@ -183,3 +168,5 @@ def _show(request: PostEditRequest, result: PostEdit, *, json_output: bool) -> N
     errors.print(f"· {edits} · edit rate {result.edit_rate:.0%} · {result.model}", markup=False)
     for finding in result.findings:
         errors.print(f"  attempt {finding.attempt}, {finding.guard}: {finding.message}", markup=False)
+    if not result.edits and (hint := larger_model_hint(result.model)):
+        errors.print(f"  {result.model} is tiny; {hint}", markup=False)

@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, str] = {
         "serve": ("fastapi", "limits", "multipart", "prometheus_client", "python_multipart", "starlette", "uvicorn"),
         "hub": ("huggingface_hub",),
         "postgres": ("psycopg",),
+        "ray": ("pyarrow", "ray"),
         "vllm": ("vllm",),
         "train": (
             *("accelerate", "datasets", "gguf", "peft", "safetensors", "tensorboard", "tokenizers", "torch"),

@@ -4,94 +4,134 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from ape.cli.command import CommandGroup
 from ape.cli.corpus_flags import DocumentsFlag, SamplesFlag, parse_documents, parse_systems
 from ape.cli.extras import require_modules
-from ape.cli.flags import (
-    AdapterFlag,
-    EngineFlag,
-    JsonFlag,
-    ModelFlag,
-    SourceLanguageFlag,
-    TargetLanguageFlag,
-    UrlFlag,
-    engine_settings,
-)
+from ape.cli.flags import EngineFlags, JsonFlag, SourceLanguageFlag, TargetLanguageFlag, expand_flag_groups
 from ape.errors import InputError
 
 if TYPE_CHECKING:
     from ape.engines.protocol import Engine
     from ape.settings import Settings
     from eval.corpus.corpus import Corpus
-    from eval.corpus.validation import CorpusRules
     from eval.human.trial import Trial
     from eval.human.vote import Vote
     from eval.judge import JudgeOptions, JudgePair
     from eval.judge.requests import JudgeProgress
 
-app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
 T = TypeVar("T")
 
-TablesArgument = Annotated[
-    list[Path] | None, typer.Argument(help="JSON lines or TSV with sources and outputs; none with text files.")
-]
-SystemFlag = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--system",
-        metavar="NAME[=FILE]",
-        help="System to judge, by its name in the tables, or a text file; all by default.",
-    ),
-]
-SourceFlag = Annotated[Path | None, typer.Option("--source", help="Source, one segment per line.")]
-TrialFlag = Annotated[Path | None, typer.Option("--trial", help="Trial file of `ape ab make`, to judge its items.")]
-VotesFlag = Annotated[
-    Path | None, typer.Option("--votes", help="File of human votes, to measure the agreement with the judge.")
-]
-NoSourceFlag = Annotated[bool, typer.Option("--no-source", help="Hide the source from the judge.")]
-SeedFlag = Annotated[int, typer.Option("--seed", help="Seed sent with every request.")]
-MaxTokensFlag = Annotated[
-    int, typer.Option("--max-tokens", min=16, help="Maximum tokens of an answer, reasoning included.")
-]
-CacheFlag = Annotated[Path | None, typer.Option("--cache", help="Folder of the answer cache.")]
-PriceInFlag = Annotated[float | None, typer.Option("--price-in", min=0, help="Price of a million input tokens.")]
-PriceOutFlag = Annotated[float | None, typer.Option("--price-out", min=0, help="Price of a million output tokens.")]
-AnswersFlag = Annotated[
-    Path | None, typer.Option("--answers", help="Write all verdicts and answers to this JSON file.")
-]
+
+@dataclass(frozen=True, slots=True)
+class JudgeFlags:
+    """The flags that both commands have."""
+
+    tables: Annotated[
+        list[Path] | None, typer.Argument(help="JSON lines or TSV with sources and outputs; none with text files.")
+    ] = None
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=FILE]", help="System to judge, by its name in the tables, or a text file; all by default."
+        ),
+    ] = None
+    source: Annotated[Path | None, typer.Option(help="Source, one segment per line.")] = None
+    documents: DocumentsFlag = "auto"
+    trial: Annotated[Path | None, typer.Option(help="Trial file of `ape ab make`, to judge its items.")] = None
+    votes: Annotated[
+        Path | None, typer.Option(help="File of human votes, to measure the agreement with the judge.")
+    ] = None
+    no_source: Annotated[bool, typer.Option("--no-source", help="Hide the source from the judge.")] = False
+    seed: Annotated[int, typer.Option(help="Seed sent with every request.")] = 1
+    max_tokens: Annotated[int, typer.Option(min=16, help="Maximum tokens of an answer, reasoning included.")] = 1024
+    cache: Annotated[Path | None, typer.Option(help="Folder of the answer cache.")] = None
+    price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million input tokens.")] = None
+    price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million output tokens.")] = None
+    answers: Annotated[Path | None, typer.Option(help="Write all verdicts and answers to this JSON file.")] = None
+    source_language: SourceLanguageFlag = None
+    target_language: TargetLanguageFlag = None
+    json_output: JsonFlag = False
+
+    def corpus(self) -> tuple[Corpus, list[str]]:
+        """The corpus, and the systems to judge: all of them unless some are named."""
+        from ape.cli.terminal import print_line
+        from eval.corpus.loader import CorpusInputs, load_corpus
+        from eval.corpus.validation import CorpusRules
+
+        names, files = parse_systems(self.system or ())
+        inputs = CorpusInputs(self.tables or (), files, source=self.source, documents=parse_documents(self.documents))
+        rules = CorpusRules(self.source_language or "", self.target_language or "", note=print_line)
+        corpus = load_corpus(inputs, rules)
+        return corpus, names or list(corpus.systems)
+
+    def people(self) -> list[Vote]:
+        """The human votes, if any."""
+        from eval.human.vote_reader import read_votes
+
+        return read_votes(self.votes, _trial(self.trial) if self.trial else None) if self.votes else []
+
+    def run(self, engine_flags: EngineFlags, work: Callable[[Engine, JudgeOptions, JudgeProgress], Awaitable[T]]) -> T:
+        """Run the judge on the configured engine, with a progress bar."""
+        import asyncio
+
+        from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
+        from ape.engines.factory import open_engine
+
+        settings = engine_flags.settings(price_in=self.price_in, price_out=self.price_out)
+        options = self._options(settings)
+
+        async def watched() -> T:
+            with passages_progress(error_console()) as bar:
+                task = bar.add_task("judging", total=None, so_far="")
+                async with open_engine(settings, log_line=print_line) as opened:
+                    return await work(
+                        opened, options, lambda done, every: bar.update(task, completed=done, total=every)
+                    )
+
+        fetch_with_progress(settings)
+        return asyncio.run(watched())
+
+    def _options(self, settings: Settings) -> JudgeOptions:
+        from ape.jobs.job_estimate import configured_price
+        from eval.judge import JudgeOptions
+        from eval.judge.answer_cache import default_cache_folder
+        from eval.judge.requests import server_identity
+
+        return JudgeOptions(
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            concurrency=settings.concurrency,
+            cache=self.cache or default_cache_folder(),
+            price=configured_price(settings),
+            server=server_identity(settings),
+        )
+
+    def write_answers(self, answers: dict[str, Any]) -> None:
+        """Write the verdicts and answers to the file of --answers, if any."""
+        from ape.files.atomic import explain_write_errors, write_text_atomic
+
+        if self.answers:
+            with explain_write_errors(self.answers, field="answers"):
+                write_text_atomic(self.answers, json.dumps(answers, ensure_ascii=False, indent=1) + "\n")
 
 
 @app.command()
+@expand_flag_groups
 def pairs(
-    tables: TablesArgument = None,
-    system: SystemFlag = None,
-    source: SourceFlag = None,
-    documents: DocumentsFlag = "auto",
-    trial: TrialFlag = None,
+    flags: JudgeFlags,
+    engine_flags: EngineFlags,
     against: Annotated[
         str | None, typer.Option(help="Compare every system with this one; by default every pair.")
     ] = None,
     ties: Annotated[bool, typer.Option("--ties/--no-ties", help="Whether the judge may answer with a tie.")] = True,
-    votes: VotesFlag = None,
-    no_source: NoSourceFlag = False,
-    seed: SeedFlag = 1,
-    max_tokens: MaxTokensFlag = 1024,
-    cache: CacheFlag = None,
-    price_in: PriceInFlag = None,
-    price_out: PriceOutFlag = None,
-    answers: AnswersFlag = None,
-    source_language: SourceLanguageFlag = None,
-    target_language: TargetLanguageFlag = None,
-    json_output: JsonFlag = False,
-    engine: EngineFlag = None,
-    url: UrlFlag = None,
-    model: ModelFlag = None,
-    adapter: AdapterFlag = None,
 ) -> None:
     """Ask a model which of two translations is better, in both orders.
 
@@ -101,26 +141,22 @@ def pairs(
     require_modules("scipy")
     from eval.judge import judge_pairs
 
-    if trial:
-        if tables or system or source or against:
+    if flags.trial:
+        if flags.tables or flags.system or flags.source or against:
             raise InputError(
                 "--trial has its own texts. Leave out tables, --system, --source and --against.", field="trial"
             )
-        given = _pairs_of_trial(trial, with_source=not no_source)
+        given = _pairs_of_trial(flags.trial, with_source=not flags.no_source)
     else:
-        rules = _rules(source_language, target_language)
-        corpus, names = _corpus(tables, system, source=source, documents=documents, rules=rules)
-        given = _couples(corpus, names, against=against, with_source=not no_source)
-    people = _votes(votes, trial)
-    settings = engine_settings(
-        engine=engine, url=url, model=model, adapter=adapter, price_in=price_in, price_out=price_out
-    )
-    options = _judge_options(settings, cache, seed=seed, max_tokens=max_tokens)
-    judged = _run(
-        settings, lambda opened, progress: judge_pairs(given, opened, options=options, ties=ties, progress=progress)
+        corpus, names = flags.corpus()
+        given = _couples(corpus, names, against=against, with_source=not flags.no_source)
+    people = flags.people()
+    judged = flags.run(
+        engine_flags,
+        lambda engine, options, progress: judge_pairs(given, engine, options=options, ties=ties, progress=progress),
     ).with_agreement(people)
-    _write(answers, judged.to_dict(answers=True))
-    if json_output:
+    flags.write_answers(judged.to_dict(answers=True))
+    if flags.json_output:
         typer.echo(json.dumps(judged.to_dict(), ensure_ascii=False, indent=1))
         return
     from ape.cli.judge_output import print_pairs
@@ -129,31 +165,14 @@ def pairs(
 
 
 @app.command()
+@expand_flag_groups
 def spans(
-    tables: TablesArgument = None,
-    system: SystemFlag = None,
-    source: SourceFlag = None,
-    documents: DocumentsFlag = "auto",
+    flags: JudgeFlags,
+    engine_flags: EngineFlags,
     baseline: Annotated[
         str | None, typer.Option(help="System to test all others against (paired bootstrap, Holm).")
     ] = None,
-    trial: TrialFlag = None,
-    votes: VotesFlag = None,
-    no_source: NoSourceFlag = False,
     samples: SamplesFlag = 1000,
-    seed: SeedFlag = 1,
-    max_tokens: MaxTokensFlag = 1024,
-    cache: CacheFlag = None,
-    price_in: PriceInFlag = None,
-    price_out: PriceOutFlag = None,
-    answers: AnswersFlag = None,
-    source_language: SourceLanguageFlag = None,
-    target_language: TargetLanguageFlag = None,
-    json_output: JsonFlag = False,
-    engine: EngineFlag = None,
-    url: UrlFlag = None,
-    model: ModelFlag = None,
-    adapter: AdapterFlag = None,
 ) -> None:
     """Ask a model for error spans: weighted errors per 100 words, lower is better.
 
@@ -166,54 +185,30 @@ def spans(
     from eval.judge import judge_spans
     from eval.metrics.scoring import ResamplingOptions, default_resampling_unit, measure_systems
 
-    rules = _rules(source_language, target_language)
-    corpus, names = _corpus(tables, system, source=source, documents=documents, rules=rules)
+    corpus, names = flags.corpus()
     if baseline and baseline not in names:
         raise InputError(f"There is no system {baseline!r} to test against: {', '.join(names)}.", field="baseline")
-    people = _votes(votes, trial)
-    if trial:
-        people = votes_by_passage(people, _trial_of(corpus, trial))
-    settings = engine_settings(
-        engine=engine, url=url, model=model, adapter=adapter, price_in=price_in, price_out=price_out
-    )
-    options = _judge_options(settings, cache, seed=seed, max_tokens=max_tokens)
-    judged = _run(
-        settings,
-        lambda opened, progress: judge_spans(
-            corpus, opened, systems=names, options=options, with_source=not no_source, progress=progress
+    people = flags.people()
+    if flags.trial:
+        people = votes_by_passage(people, _trial_of(corpus, flags.trial))
+    judged = flags.run(
+        engine_flags,
+        lambda engine, options, progress: judge_spans(
+            corpus, engine, systems=names, options=options, with_source=not flags.no_source, progress=progress
         ),
     )
-    unit = default_resampling_unit(corpus)
-    results = measure_systems(corpus, [judged], resampling=ResamplingOptions(unit, baseline or "", samples, seed))
+    resampling = ResamplingOptions(default_resampling_unit(corpus), baseline or "", samples, flags.seed)
+    results = measure_systems(corpus, [judged], resampling=resampling)
     agreed = agreement_with_votes(judged, people)
     agreement = {"agreement": {name: found.to_dict() for name, found in agreed.items()}}
-    _write(answers, judged.to_dict(answers=True) | agreement)
-    if json_output:
+    flags.write_answers(judged.to_dict(answers=True) | agreement)
+    if flags.json_output:
         scores = results.to_dict()
         output = judged.to_dict() | agreement
         output |= {"scores": scores["scores"], "resampling": scores["resampling"]}
         typer.echo(json.dumps(output, ensure_ascii=False, indent=1))
         return
     print_spans(judged, results, agreed)
-
-
-def _rules(source_language: str | None, target_language: str | None) -> CorpusRules:
-    from ape.cli.terminal import print_line
-    from eval.corpus.validation import CorpusRules
-
-    return CorpusRules(source_language or "", target_language or "", note=print_line)
-
-
-def _corpus(
-    tables: list[Path] | None, system: list[str] | None, *, source: Path | None, documents: str, rules: CorpusRules
-) -> tuple[Corpus, list[str]]:
-    """The corpus, and the systems to judge: all of them unless some are named."""
-    from eval.corpus.loader import CorpusInputs, load_corpus
-
-    names, files = parse_systems(system or ())
-    inputs = CorpusInputs(tables or (), files, source=source, documents=parse_documents(documents))
-    corpus = load_corpus(inputs, rules)
-    return corpus, names or list(corpus.systems)
 
 
 def _couples(corpus: Corpus, names: list[str], *, against: str | None, with_source: bool) -> tuple[JudgePair, ...]:
@@ -227,8 +222,6 @@ def _couples(corpus: Corpus, names: list[str], *, against: str | None, with_sour
 
 
 def _pairs_of_trial(path: Path, *, with_source: bool) -> tuple[JudgePair, ...]:
-    from dataclasses import replace
-
     from eval.judge import pairs_from_trial
 
     found = pairs_from_trial(_trial(path))
@@ -256,50 +249,3 @@ def _trial_of(corpus: Corpus, path: Path) -> Trial:
     }
     require_same_texts(trial, texts, file=path.name)
     return trial
-
-
-def _votes(path: Path | None, trial: Path | None) -> list[Vote]:
-    from eval.human.vote_reader import read_votes
-
-    return read_votes(path, _trial(trial) if trial else None) if path else []
-
-
-def _judge_options(settings: Settings, cache: Path | None, *, seed: int, max_tokens: int) -> JudgeOptions:
-    from ape.jobs.job_estimate import configured_price
-    from eval.judge import JudgeOptions
-    from eval.judge.answer_cache import default_cache_folder
-    from eval.judge.requests import server_identity
-
-    return JudgeOptions(
-        seed=seed,
-        max_tokens=max_tokens,
-        concurrency=settings.concurrency,
-        cache=cache or default_cache_folder(),
-        price=configured_price(settings),
-        server=server_identity(settings),
-    )
-
-
-def _run(settings: Settings, work: Callable[[Engine, JudgeProgress], Awaitable[T]]) -> T:
-    """Run the judge on the configured engine, with a progress bar."""
-    import asyncio
-
-    from ape.cli.terminal import error_console, fetch_with_progress, passages_progress, print_line
-    from ape.engines.factory import open_engine
-
-    async def watched() -> T:
-        with passages_progress(error_console()) as bar:
-            task = bar.add_task("judging", total=None, so_far="")
-            async with open_engine(settings, log_line=print_line) as opened:
-                return await work(opened, lambda done, every: bar.update(task, completed=done, total=every))
-
-    fetch_with_progress(settings)
-    return asyncio.run(watched())
-
-
-def _write(path: Path | None, answers: dict[str, Any]) -> None:
-    from ape.files.atomic import explain_write_errors, write_text_atomic
-
-    if path:
-        with explain_write_errors(path, field="answers"):
-            write_text_atomic(path, json.dumps(answers, ensure_ascii=False, indent=1) + "\n")

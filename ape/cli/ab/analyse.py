@@ -32,15 +32,24 @@ def analyse(
     html: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Analyse votes: preferences with intervals, agreement, and checks of the raters."""
+    """Analyse votes: preferences with intervals, agreement, and checks of the raters.
+
+    Columns of vote files, which may also be keys of JSON lines: item, rater, first, second (the systems in the order
+    of display), choice (first, second or tie); optional: order (unknown, if first and second are not the order of
+    display), confidence, believed_human, book, language, document, passage, kind, repeats, errors_first,
+    errors_second, scores, spans (JSON by side), comment, at. A download of Pearmut is analysed without a trial too.
+    """
     from ape.cli.terminal import print_line
     from eval.human.analysis.analysis import analyse_votes, format_analysis
     from eval.human.trial_file import read_trial
 
     made = read_trial(trial) if trial else None
+    if made is None and votes and all(_is_pearmut(path) for path in votes):
+        _analyse_ratings(votes, seed=seed, samples=samples, json_output=json_output)
+        return
     found = _votes(made, votes or [], store)
     _refuse_unknown(human, made, found)
-    analysis = analyse_votes(found, seed=seed, samples=samples, human=human)
+    analysis = analyse_votes(found, seed=seed, samples=samples, human=human, trial=made)
     if html:
         from eval.human.report import write_analysis_page
 
@@ -51,6 +60,32 @@ def analyse(
         typer.echo(json.dumps(analysis.to_dict(), ensure_ascii=False, indent=1))
         return
     typer.echo(format_analysis(analysis))
+    if analysis.spans:
+        from eval.human.analysis.span_analysis import format_spans
+
+        typer.echo(f"\n{format_spans(analysis.spans)}")
+
+
+def _is_pearmut(path: Path) -> bool:
+    from eval.human.pearmut import is_pearmut
+    from eval.human.pearmut.annotations import read_download
+
+    return path.suffix.lower() in (".json", ".jsonl") and is_pearmut(read_download(path))
+
+
+def _analyse_ratings(paths: list[Path], *, seed: int, samples: int, json_output: bool) -> None:
+    """Analyse the spans of campaigns that were not made by us."""
+    from dataclasses import asdict
+
+    from eval.human.analysis.span_analysis import analyse_spans, format_spans
+    from eval.human.pearmut import read_ratings
+    from eval.human.pearmut.annotations import read_download
+
+    ratings = [one for path in paths for one in read_ratings(read_download(path), place=path.name)]
+    found = analyse_spans(ratings, samples=samples, seed=seed)
+    if found is None:
+        raise InputError("The files have no scores.", field="votes")
+    typer.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1) if json_output else format_spans(found))
 
 
 def _refuse_unknown(human: str, trial: Trial | None, votes: list[Vote]) -> None:

@@ -37,6 +37,13 @@ class RatingCondition(StrEnum):
     DOCUMENT = "document"
 
 
+class SpanMarking(StrEnum):
+    """Protocols by which raters mark error spans."""
+
+    ESA = "esa"
+    MQM = "mqm"
+
+
 class SpamShuffle(StrEnum):
     """How control items are shuffled."""
 
@@ -74,7 +81,7 @@ def make(
     job: JobsFlag = None,
     documents: DocumentsFlag = "auto",
     items: Annotated[
-        int | None, typer.Option(min=1, help="Number of pairs of texts; 50 by default, or all if fewer.")
+        int | None, typer.Option("--number", min=1, help="Number of pairs of texts; 50 by default, or all if fewer.")
     ] = None,
     shortest: Annotated[int, typer.Option("--min", min=0, help="Minimum length of the source of a passage.")] = 0,
     longest: Annotated[
@@ -89,7 +96,7 @@ def make(
     passages: Annotated[
         int, typer.Option(min=1, help="Maximum passages of a document, in the document condition.")
     ] = 4,
-    monolingual: Annotated[bool, typer.Option("--monolingual", help="Hide the source.")] = False,
+    monolingual: Annotated[bool, typer.Option("--no-source", help="Hide the source.")] = False,
     all_pairs: Annotated[
         bool, typer.Option("--all-pairs", help="Show every pair of systems in each passage, rather than one pair.")
     ] = False,
@@ -101,6 +108,23 @@ def make(
     ] = None,
     no_ties: Annotated[bool, typer.Option("--no-ties", help="Do not offer a tie.")] = False,
     no_marks: Annotated[bool, typer.Option("--no-marks", help="Do not offer to mark differences.")] = False,
+    spans: Annotated[
+        SpanMarking | None,
+        typer.Option(
+            help="Raters mark error spans with a severity and score both texts from 0 to 100 (esa), with categories "
+            "too (mqm), instead of choosing one."
+        ),
+    ] = None,
+    per_rater: Annotated[
+        int | None,
+        typer.Option(
+            help="Items for each rater, allocated by `ape ab serve` while they vote: undecided pairs of systems and "
+            "items with few votes first. All items by default."
+        ),
+    ] = None,
+    pearmut: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a campaign of Pearmut, with a task for each rater.")
+    ] = None,
     name: Annotated[str, typer.Option(help="Title that raters see.")] = "Which translation reads better?",
     seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 1,
     raters: RatersFlag = None,
@@ -141,6 +165,12 @@ def make(
         raise InputError(
             f"--{needs_raters} writes a file for each rater: name them with --raters anna,ben.", field="raters"
         )
+    if per_rater and (given := next((flag for flag, folder in folders.items() if folder), None)):
+        raise InputError(
+            f"--per-rater allocates items while raters vote; --{given} writes all of them.", field="per_rater"
+        )
+    if pearmut and not (people and spans):
+        raise InputError("--pearmut needs --spans esa or mqm, and the raters: --raters anna,ben.", field="pearmut")
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     design = TrialDesign(
         items=items,
@@ -178,10 +208,17 @@ def make(
         raters=people,
         ties=not no_ties,
         marks=not no_marks,
+        spans=spans.value if spans else None,
+        per_rater=per_rater,
     )
     with explain_write_errors(output, field="output"):
         write_trial(trial, output)
     write_sheets(trial, folders)
+    if pearmut:
+        from eval.human.pearmut import build_campaign
+
+        with explain_write_errors(pearmut, field="pearmut"):
+            pearmut.write_text(json.dumps(build_campaign(trial), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     if json_output:
         summary = {"trial": trial.id, "systems": trial.systems, "design": dict(trial.design)}
         typer.echo(json.dumps(summary, ensure_ascii=False, indent=1))

@@ -20,15 +20,16 @@ class VoteFileFormat(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
     LABEL_STUDIO = "label-studio"
+    PEARMUT = "pearmut"
 
 
 def import_votes(
     trial: TrialArgument,
     files: Annotated[
-        list[Path], typer.Argument(help="Files of offline pages, CSV tables, JSON lines or Label Studio exports.")
+        list[Path], typer.Argument(help="Files of offline pages, CSV, JSON lines, Label Studio or Pearmut.")
     ],
     store: StoreFlag = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace earlier votes that differ.")] = False,
+    replace: Annotated[bool, typer.Option("--overwrite", help="Replace earlier votes that differ.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Import votes from files into the store; an error imports none of them.
@@ -60,12 +61,13 @@ def export(
     store: StoreFlag = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; stdout by default.")] = None,
     format: Annotated[
-        VoteFileFormat, typer.Option(help="Format: JSON lines, CSV, or Label Studio tasks with annotations.")
+        VoteFileFormat, typer.Option("--to", help="JSON lines, CSV, or annotations as of Label Studio or Pearmut.")
     ] = VoteFileFormat.JSONL,
 ) -> None:
     """Export the votes of the store, with system names."""
     from ape.cli.terminal import print_line
     from eval.human.label_studio import export_votes as as_tasks
+    from eval.human.pearmut import export_annotations
     from eval.human.trial_file import read_trial
     from eval.human.vote_writer import votes_to_csv, votes_to_jsonl
 
@@ -79,6 +81,8 @@ def export(
             text = votes_to_csv(votes, made.id)
         case VoteFileFormat.LABEL_STUDIO:
             text = json.dumps(as_tasks(made, votes), ensure_ascii=False, indent=1) + "\n"
+        case VoteFileFormat.PEARMUT:
+            text = json.dumps(export_annotations(made, votes), ensure_ascii=False, indent=1) + "\n"
     if output is None:
         typer.echo(text, nl=False)
         return

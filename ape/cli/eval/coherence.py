@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ape.cli.command import CommandGroup
 from ape.cli.corpus_flags import AllowEmptyFlag, ReferencesFlag, parse_systems
 from ape.cli.extras import require_modules
 from ape.cli.flags import JsonFlag, SourceLanguageFlag, TargetLanguageFlag, check_output_file
@@ -17,7 +18,7 @@ from ape.errors import InputError
 if TYPE_CHECKING:
     from eval.metrics.dip.ranker import Ranker
 
-app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
 _Files = list[Path] | None
 _FEATURES_SHOWN = 10
 
@@ -31,7 +32,7 @@ class CoherenceContrast(StrEnum):
 
 @app.command()
 def train(
-    out: Annotated[Path, typer.Option("-o", "--out", help="JSON file to write.")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="JSON file to write.")],
     tables: Annotated[_Files, typer.Argument(help="JSON lines or TSV with references and outputs.")] = None,
     reference: ReferencesFlag = None,
     system: Annotated[
@@ -48,7 +49,7 @@ def train(
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     allow_empty: AllowEmptyFlag = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing scorer.")] = False,
+    replace: Annotated[bool, typer.Option("--overwrite", help="Replace an existing scorer.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Train a coherence scorer and print its accuracy on held-out documents."""
@@ -60,7 +61,7 @@ def train(
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.metrics.dip import train_coherence_scorer
 
-    check_output_file(out, flag="--out", replace=replace)
+    check_output_file(out, flag="--output", replace=replace)
     names, files = parse_systems(system or ())
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     corpus = read_corpus(*(tables or ()), systems=files, references=reference or (), rules=rules)

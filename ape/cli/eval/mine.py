@@ -19,7 +19,7 @@ _Files = list[Path] | None
 
 
 def mine(
-    out: Annotated[Path, typer.Option("-o", "--out", help="JSON lines file to write.")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="JSON lines file to write.")],
     tables: Annotated[_Files, typer.Argument(help="JSON lines or TSV with sources, references and outputs.")] = None,
     source: Annotated[Path | None, typer.Option(help="Source, one segment per line.")] = None,
     reference: ReferencesFlag = None,
@@ -40,7 +40,7 @@ def mine(
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
     allow_empty: AllowEmptyFlag = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing test set.")] = False,
+    replace: Annotated[bool, typer.Option("--overwrite", help="Replace an existing test set.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Mine a test set of inconsistent words, lost connectives and wrong pronouns."""
@@ -53,7 +53,7 @@ def mine(
     from eval.suites.dip.mined_set import write_mined_set
     from eval.suites.dip.mining import mine_test_set as mine_from
 
-    check_output_file(out, flag="--out", replace=replace)
+    check_output_file(out, flag="--output", replace=replace)
     names, files = parse_systems(system or ())
     corpus = read_corpus(
         *(tables or ()),

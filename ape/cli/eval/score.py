@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -38,6 +40,15 @@ class SignificanceTest(StrEnum):
 
     BOOTSTRAP = "bootstrap"
     RANDOMISATION = "randomisation"
+
+
+class ScoreFormat(StrEnum):
+    """Formats of the printed scores."""
+
+    TABLE = "table"
+    LATEX = "latex"
+    CSV = "csv"
+    MARKDOWN = "markdown"
 
 
 class ScoreUnit(StrEnum):
@@ -85,6 +96,10 @@ def score(
         str | None,
         typer.Option(help="Encoder for bertscore: a directory or hub id; a small English encoder by default."),
     ] = None,
+    tokenize: Annotated[
+        str | None,
+        typer.Option(help="Tokeniser of sacrebleu for bleu: 13a, intl, zh, ja-mecab, char, flores200, none …"),
+    ] = None,
     scorer: Annotated[
         Path | None, typer.Option(help="Scorer for dip-coherence, from `ape eval coherence train`.")
     ] = None,
@@ -93,10 +108,33 @@ def score(
     ] = None,
     names: Annotated[
         Path | None,
-        typer.Option(help="For blonde, dblonde and blonde+: the named entities of each reference segment (ner.txt)."),
+        typer.Option(
+            "--entities",
+            help="For blonde, dblonde and blonde+: the named entities of each reference segment (ner.txt).",
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(help="Annotator of the discourse metrics: literary, textblob, jieba, or a spaCy model."),
     ] = None,
     segments: Annotated[Path | None, typer.Option(help="Write segment scores to this JSON lines file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    form: Annotated[
+        ScoreFormat, typer.Option("--to", help="Format of the scores: a table, or one for a paper.")
+    ] = ScoreFormat.TABLE,
+    figure: Annotated[
+        list[Path] | None, typer.Option(help="Write a figure of the scores to this .svg or .pdf file; repeatable.")
+    ] = None,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="Print a paragraph on methods, with the signatures, for a paper.")
+    ] = False,
+    result_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--results",
+            help="Write a result file for `ape eval board`, with significance groups from tests of all pairs.",
+        ),
+    ] = None,
     allow_empty: AllowEmptyFlag = False,
     source_language: SourceLanguageFlag = None,
     target_language: TargetLanguageFlag = None,
@@ -116,14 +154,17 @@ def score(
     if metric == ["list"]:
         typer.echo("\n".join(METRICS))
         return
-    if leave_one_out and (segments or html or baseline or by is ScoreUnit.DOCUMENT):
+    for_papers = form is not ScoreFormat.TABLE or figure or methods or result_file
+    if leave_one_out and (segments or html or baseline or by is ScoreUnit.DOCUMENT or for_papers):
         raise InputError(
-            "--leave-one-out prints another table. Leave out --segments, --html, --baseline and --by.",
+            "--leave-one-out prints another table. Leave out --segments, --html, --baseline, --by, --to, --figure, "
+            "--methods and --results.",
             field="leave_one_out",
         )
     check_output_file(segments, flag="--segments")
     check_output_file(html, flag="--html")
-    chosen = _with_scorer(_metrics(metric or list(DEFAULT_METRICS), encoder), scorer)
+    check_output_file(result_file, flag="--results")
+    chosen = _with_tokenizer(_with_scorer(_metrics(metric or list(DEFAULT_METRICS), encoder), scorer), tokenize)
     rules = CorpusRules(source_language or "", target_language or "", allow_empty, print_line)
     _, files = parse_systems(system or (), names_alone=False)
     inputs = CorpusInputs(
@@ -139,18 +180,26 @@ def score(
     chosen = add_annotation(chosen, corpus, annotation=annotation, names=names)
     unit = resample or default_resampling_unit(corpus)
     if leave_one_out:
-        _leave_one_out(corpus, chosen, json_output=json_output)
+        _leave_one_out(corpus, chosen, annotator, json_output=json_output)
         return
     drawn: ResamplingUnit = "document" if unit == "document" else "segment"
     how = ResamplingOptions(drawn, baseline or "", samples, seed, test.value)
-    results = _measure(corpus, chosen, how)
+    results = _measure(corpus, chosen, how, annotator)
     print_notes(results)
     if segments:
         with explain_write_errors(segments):
             rows = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in results.segments())
             write_text_atomic(segments, rows)
     if html:
-        _report(results, html)
+        _report(results, html, annotator)
+    if for_papers:
+        from ape.cli.eval.score_papers import write_for_papers
+
+        written = write_for_papers(
+            results, form=form.value, figures=figure or (), methods=methods, result_file=result_file
+        )
+        if written:
+            return
     if json_output:
         data = results.to_dict(documents=by is ScoreUnit.DOCUMENT) | word_lists(results)
         typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
@@ -185,6 +234,17 @@ def _with_scorer(chosen: list[Metric], scorer: Path | None) -> list[Metric]:
     return [replace(metric, scorer=trained) if isinstance(metric, DipCoherence) else metric for metric in chosen]
 
 
+def _with_tokenizer(chosen: list[Metric], tokenize: str | None) -> list[Metric]:
+    """Set the tokeniser of all variants of BLEU."""
+    if tokenize is None:
+        return chosen
+    from eval.metrics.sacrebleu import Bleu
+
+    if not any(isinstance(metric, Bleu) for metric in chosen):
+        raise InputError("--tokenize is for --metric bleu, which is not selected.", field="tokenize")
+    return [replace(metric, tokenize=tokenize) if isinstance(metric, Bleu) else metric for metric in chosen]
+
+
 def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:
     """Load the corpus; one of its files may be standard input."""
     from tempfile import TemporaryDirectory
@@ -205,41 +265,42 @@ def _load_corpus(inputs: CorpusInputs, rules: CorpusRules) -> Corpus:
         return load_corpus(inputs, rules, jobs_url=load_settings().jobs_url if inputs.jobs else "")
 
 
-def _measure(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions) -> EvaluationResults:
+@contextmanager
+def _annotations(annotator: str | None) -> Iterator[None]:
+    """Annotate with this annotator, or the default one, and cache the results."""
+    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache, use_annotator
+
+    with use_annotation_cache(default_annotation_folder()), use_annotator(annotator):
+        yield
+
+
+def _measure(corpus: Corpus, metrics: list[Metric], how: ResamplingOptions, annotator: str | None) -> EvaluationResults:
     """Measure with a progress bar."""
-    from ape.cli.terminal import error_console, passages_progress
-    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
+    from ape.cli.terminal import metrics_progress
     from eval.metrics.scoring import measure_systems
 
-    with passages_progress(error_console()) as bar, use_annotation_cache(default_annotation_folder()):
-        task = bar.add_task("counting", total=len(metrics) * len(corpus.systems), so_far="")
-
-        def on_progress(metric: str, system: str) -> None:
-            bar.update(task, description=f"{metric} of {system}")
-            bar.advance(task)
-
+    total = len(metrics) * len(corpus.systems)
+    with metrics_progress(total) as on_progress, _annotations(annotator):
         return measure_systems(corpus, metrics, resampling=how, on_progress=on_progress)
 
 
-def _report(results: EvaluationResults, path: Path) -> None:
+def _report(results: EvaluationResults, path: Path, annotator: str | None) -> None:
     from ape.cli.terminal import print_line
-    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.report import write_report
 
-    with use_annotation_cache(default_annotation_folder()):
+    with _annotations(annotator):
         write_report(results, path)
     print_line(f"The report is in {path}.")
 
 
-def _leave_one_out(corpus: Corpus, metrics: list[Metric], *, json_output: bool) -> None:
+def _leave_one_out(corpus: Corpus, metrics: list[Metric], annotator: str | None, *, json_output: bool) -> None:
     from dataclasses import asdict
 
     from ape.cli.eval.score_output import print_aggregated
-    from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
     from eval.metrics.metric import corpus_for_metric
     from eval.metrics.multi_reference import leave_one_out
 
-    with use_annotation_cache(default_annotation_folder()):
+    with _annotations(annotator):
         found = {metric.name: leave_one_out(corpus_for_metric(metric, corpus), metric) for metric in metrics}
     if not json_output:
         print_aggregated(found)

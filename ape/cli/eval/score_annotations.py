@@ -1,4 +1,4 @@
-"""Annotations for the BlonDe metrics: `--annotation` and `--names`."""
+"""Annotations for the BlonDe metrics: `--annotation` and `--entities`."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def _with_names(metrics: list[Metric], corpus: Corpus, path: Path) -> list[Metri
     from eval.metrics.blonde.bwb_reader import read_names
 
     if not any(isinstance(metric, Blonde) for metric in metrics):
-        raise InputError("--names is for --metric blonde, dblonde and blonde+, and none is selected.", field="names")
+        raise InputError("--entities is for --metric blonde, dblonde and blonde+, and none is selected.", field="names")
     names = read_names(path, corpus, note=print_line)
     return [replace(metric, names=names) if isinstance(metric, Blonde) else metric for metric in metrics]

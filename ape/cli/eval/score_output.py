@@ -42,6 +42,8 @@ def print_scores(results: EvaluationResults, *, documents: bool = False) -> None
             f"* differs from {how.baseline} (p < .05, {SIGNIFICANCE_TESTS[how.test]}, Holm's correction).", markup=False
         )
         console.print(f"tests: {how.signature}", markup=False, soft_wrap=True)
+    for caveat in results.caveats():
+        console.print(caveat, markup=False, soft_wrap=True)
     for name, signature in results.signatures().items():
         console.print(f"{name}: {signature}", markup=False, soft_wrap=True)
 
@@ -80,7 +82,7 @@ def _number(value: float) -> str:
 
 
 def _print_missing(console: Console, results: EvaluationResults) -> None:
-    """Print why scores are missing, once per reason."""
+    """Print why scores are missing, once per reason: several metrics may lack the same package."""
     from eval.statistics.counts import Unmeasured
 
     reasons: dict[tuple[str, str], list[str]] = {}
@@ -89,9 +91,13 @@ def _print_missing(console: Console, results: EvaluationResults) -> None:
             score = results.score(metric.name, system)
             if isinstance(score, Unmeasured):
                 reasons.setdefault((metric.name, score.why), []).append(system)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (name, why), systems in reasons.items():
-        suffix = "" if len(systems) == len(results.corpus.systems) else f" of {', '.join(systems)}"
-        console.print(f"{name}{suffix} is not applicable: {why}.", markup=False)
+        alike.setdefault((why, tuple(systems)), []).append(name)
+    for (why, named), metrics in alike.items():
+        suffix = "" if len(named) == len(results.corpus.systems) else f" of {', '.join(named)}"
+        verb = "is" if len(metrics) == 1 else "are"
+        console.print(f"{', '.join(metrics)}{suffix} {verb} not applicable: {why.rstrip('.')}.", markup=False)
 
 
 def _print_missing_intervals(console: Console, results: EvaluationResults) -> None:

@@ -100,10 +100,23 @@ def _lines(table: SuiteTable) -> Iterator[TableLine]:
         style = "dim" if row.published else ""
         name = f"{row.name} *" if row.published else row.name
         yield TableLine(Text(name, style), [Text(cell, style) for cell in _cells(table, row)])
+        if row.bounds:
+            yield _detail("  low–high", [_bounds(row, column) for column in table.columns])
         if any(row.undecided.values()):
             counts = (row.undecided.get(column, 0) for column in table.columns)
-            cells = [Text(str(count) if count else "", "dim") for count in counts]
-            yield TableLine(Text("  undecided", "dim"), cells)
+            yield _detail("  undecided", [str(count) if count else "" for count in counts])
+
+
+def _detail(name: str, cells: list[str]) -> TableLine:
+    from rich.text import Text
+
+    from ape.cli.eval.wide_table import TableLine
+
+    return TableLine(Text(name, "dim"), [Text(cell, "dim") for cell in cells])
+
+
+def _bounds(row: SuiteRow, column: str) -> str:
+    return "{:.1f}–{:.1f}".format(*row.bounds[column]) if column in row.bounds else ""
 
 
 def _cells(table: SuiteTable, row: SuiteRow) -> list[str]:

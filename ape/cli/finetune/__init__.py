@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
+from ape.cli.command import CommandGroup
 from ape.cli.finetune.build import build
 from ape.cli.finetune.check import check
 from ape.cli.finetune.edit_filter import gate
@@ -12,7 +11,7 @@ from ape.cli.finetune.openai import openai
 from ape.cli.finetune.score import score
 from ape.cli.finetune.train import train
 
-app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
 app.command()(build)
 app.command()(train)
 app.command()(check)

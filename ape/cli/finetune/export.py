@@ -33,7 +33,7 @@ def export(
     ] = ExportTarget.GGUF,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Output path; GGUF file and card go to the adapter directory by default."),
+        typer.Option("--output", "-o", help="Output path; GGUF file and card go to the adapter directory by default."),
     ] = None,
     base: Annotated[
         str | None, typer.Option(help="Base model: a directory, hub id, .gguf file or name; see the adapter’s card.")

@@ -94,7 +94,7 @@ def _print_retry(event: Event) -> None:
 
 
 def _next_commands(job: str, url: str, out: Path | None) -> str:
-    place = ["--url", url] + (["--out", str(out)] if out else [])
+    place = ["--url", url] + (["--output", str(out)] if out else [])
     follow_it = shlex.join(["ape", "finetune", "openai", "--follow", job, *place])
     cancel_it = shlex.join(["ape", "finetune", "openai", "--cancel", job, "--url", url])
     return f"Follow or cancel it:\n  {follow_it}\n  {cancel_it}"

@@ -43,7 +43,7 @@ class HostedJobRequest:
 def openai(
     data: Annotated[Path | None, typer.Option("--data", help="Training set of `ape finetune build`.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory for the files, the job record and the card.")
+        Path | None, typer.Option("--output", "-o", help="Directory for the files, the job record and the card.")
     ] = None,
     base: Annotated[
         str | None, typer.Option("--base", help="Model to fine-tune, e.g. gpt-4.1-mini-2025-04-14.")
@@ -72,7 +72,7 @@ def openai(
         bool, typer.Option("--leave-out", help="Leave out examples that the provider would refuse.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Start (and pay for) another job although --out has one.")
+        bool, typer.Option("--again", help="Start (and pay for) another job although --output has one.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Start the paid job without confirmation.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write and check the files; send nothing.")] = False,
@@ -98,7 +98,7 @@ def openai(
         raise InputError(f"--suffix has {len(suffix)} characters; the maximum is 64.", field="suffix")
     request = HostedJobRequest(
         _require(data, "--data", "a directory that `ape finetune build` wrote"),
-        _require(out, "--out", "a directory for the files and the job record"),
+        _require(out, "--output", "a directory for the files and the job record"),
         _require(base, "--base", "the model to fine-tune"),
         epochs=epochs,
         batch_size=batch_size,

@@ -1,4 +1,4 @@
-"""`ape finetune score`: score an adapter against the unedited MT and its base model."""
+"""`ape finetune score`: score an adapter or a prompted model against the unedited MT."""
 
 from __future__ import annotations
 
@@ -8,22 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ape.cli.extras import require_modules
-from ape.cli.finetune.draft_flags import (
-    DRAFTS_FILE,
-    AdapterArgument,
-    BaseFlag,
-    DataFlag,
-    DraftsFlag,
-    RowsFlag,
-    ThreadsFlag,
-    chosen_examples,
-    load_or_make_drafts,
-    require_card,
-)
-from ape.cli.flags import JsonFlag
+from ape.cli.finetune.draft_flags import DraftFlags
+from ape.cli.flags import expand_flag_groups
 
 if TYPE_CHECKING:
-    from ape.settings import Settings
     from finetune.data.example import Example
     from finetune.scoring.score_table import ScoreTable
 
@@ -31,47 +19,39 @@ RESULTS_FILE = "results.json"
 _HEADINGS = tuple(heading for metric in ("TER", "BLEU", "chrF") for heading in (metric, "Δ", "p"))
 
 
+@expand_flag_groups
 def score(
-    adapter: AdapterArgument,
-    data: DataFlag = None,
+    flags: DraftFlags,
     split: Annotated[str, typer.Option(help="Split to score.")] = "test",
-    rows: RowsFlag = None,
-    drafts: DraftsFlag = None,
-    base: BaseFlag = None,
     untuned: Annotated[
         int, typer.Option(min=0, help="Number of examples to score with the prompted base model too; 0 for none.")
     ] = 0,
-    threads: ThreadsFlag = None,
-    json_output: JsonFlag = False,
 ) -> None:
     """Post-edit examples with edit filter and guards, and score them by language pair."""
     import asyncio
     import json
 
     require_modules("datasets")
-    from ape.adapters import read_card
     from ape.files.atomic import explain_write_errors, write_text_atomic
-    from ape.settings import load_settings
 
-    require_card(adapter)
-    examples, what = chosen_examples(adapter, data, split, rows)
-    answers = read_card(adapter).fingerprint
-    settings = load_settings(threads=threads, model=base)
-    path = drafts or adapter / DRAFTS_FILE
-    results = asyncio.run(_score(adapter, examples, path, untuned, settings=settings))
+    examples, what = flags.examples(split)
+    results, answers = asyncio.run(_score(flags, examples, untuned))
     output = json.dumps({"passages": what, "answers": answers, **results.to_dict()}, indent=1)
-    if json_output:
+    if flags.json_output:
         typer.echo(output)
     else:
         _show(results)
     # Print before writing: the scores took long, and the disk may be full.
-    path = adapter / RESULTS_FILE
+    path = flags.adapter / RESULTS_FILE if flags.adapter else Path(f"{flags.base_name}.{RESULTS_FILE}")
     with explain_write_errors(path, remedy="Free some space, or choose another path."):
         write_text_atomic(path, output + "\n")
 
 
-async def _score(adapter: Path, examples: list[Example], path: Path, untuned: int, *, settings: Settings) -> ScoreTable:
+async def _score(flags: DraftFlags, examples: list[Example], untuned: int) -> tuple[ScoreTable, str]:
+    """The scores, and the revision of the model or adapter they are for."""
+    from ape.adapters import read_card
     from finetune.data.example import sample_evenly
+    from finetune.scoring.oracle import best_selection
     from finetune.scoring.score_table import (
         drafts_with_guards,
         drafts_without_guards,
@@ -80,25 +60,28 @@ async def _score(adapter: Path, examples: list[Example], path: Path, untuned: in
         score_systems,
     )
 
-    made = await load_or_make_drafts(adapter, examples, path, settings)
+    settings = flags.settings()
+    made = await flags.load_or_make_drafts(examples, settings)
+    label = "tuned" if flags.adapter else made.model.name
     systems = {
-        "tuned": await post_edits_as_served(made, examples),
-        "tuned, without the gate": drafts_with_guards(made, examples),
-        "tuned, without gate and guards": drafts_without_guards(made, examples),
+        label: await post_edits_as_served(made, examples),
+        f"{label}, without the gate": drafts_with_guards(made, examples),
+        f"{label}, without gate and guards": drafts_without_guards(made, examples),
+        "best that any gate could do": best_selection(made, examples),
     }
     loops = mt_without_loops(examples)
     if loops != [example.mt for example in examples]:
         systems["loops said once, no model"] = loops
     results = score_systems(examples, systems)
-    if untuned:
+    if untuned and flags.adapter:
         few = sample_evenly(examples, untuned)
-        base = await load_or_make_drafts(adapter, few, path, settings, base=True)
+        base = await flags.load_or_make_drafts(few, settings, base=True)
         systems = {
             "untuned": drafts_with_guards(base, few),
             "untuned, without guards": drafts_without_guards(base, few),
         }
         results = results.joined_with(score_systems(few, systems, of=examples))
-    return results
+    return results, read_card(flags.adapter).fingerprint if flags.adapter else made.model.revision
 
 
 def _show(results: ScoreTable) -> None:

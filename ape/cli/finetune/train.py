@@ -33,7 +33,7 @@ def train(
     ],
     data: Annotated[Path, typer.Option(help="Training set of `ape finetune build`.")],
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Directory of the adapter; an unfinished training is resumed.")
+        Path, typer.Option("--output", "-o", help="Directory of the adapter; an unfinished training is resumed.")
     ],
     config: Annotated[
         Path | None, typer.Option(help="TOML file with settings; those of the PAR3 paper by default.")

@@ -14,9 +14,9 @@ from tests.ape.adapters.making import CONFIG, make_base, weights, write_tensors
 
 
 def print_of(directory: Path) -> str:
-    told = read_base(str(directory)).fingerprint
-    assert told
-    return told
+    fingerprint = read_base(str(directory)).fingerprint
+    assert fingerprint
+    return fingerprint
 
 
 def test_the_same_weights_are_the_same_model_in_any_precision_and_any_number_of_files(tmp_path: Path) -> None:

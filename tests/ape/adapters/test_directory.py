@@ -85,7 +85,7 @@ REASONS: dict[str, tuple[Spoil, str]] = {
         lambda d: change_card(d, base={"model": "big/one", "fingerprint": "base@0000000000000000"}),
         "trained on big/one .* another model",
     ),
-    "base not to be told": (lambda d: change_card(d, base={"model": "big/one"}), "no fingerprint"),
+    "unidentifiable base": (lambda d: change_card(d, base={"model": "big/one"}), "no fingerprint"),
     "no configuration": (lambda d: (d / "adapter_config.json").unlink(), r"no adapter_config\.json"),
     "configuration is no JSON": (lambda d: (d / "adapter_config.json").write_text("r=2"), "is not JSON"),
     "not a LoRA": (lambda d: change_config(d, peft_type="IA3"), "'IA3', and only LoRA"),

@@ -24,16 +24,16 @@ def revision(request: pytest.FixtureRequest, tmp_path: Path) -> Revision:
     if request.param == "embedded":
         base = request.getfixturevalue("smollm2")
 
-        def of_gguf(**told: Any) -> str:
-            place = make_gguf_adapter(next(places), base, **told)
+        def of_gguf(**fields: Any) -> str:
+            place = make_gguf_adapter(next(places), base, **fields)
             return read_gguf_adapter("a", place, base=base).revision
 
         return of_gguf
 
     directory = make_base(tmp_path / "base")
 
-    def of_peft(**told: Any) -> str:
-        place = make_adapter(next(places), directory, **told)
+    def of_peft(**fields: Any) -> str:
+        place = make_adapter(next(places), directory, **fields)
         return read_adapter("a", place, base=read_base(str(directory))).revision
 
     return of_peft

@@ -48,18 +48,23 @@ def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `ape` in this process, which imports the training dependencies only once."""
+    """Run `ape` in this process, which imports its dependencies only once."""
     for name in [name for name in os.environ if name.startswith(("APE_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 
-    def run_ape(*words: object) -> subprocess.CompletedProcess[str]:
-        monkeypatch.setattr(sys, "argv", ["ape", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            main()
+    def run_ape(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["ape", *map(str, words)])
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as caught:
+                main()
         output = capsys.readouterr()
-        return subprocess.CompletedProcess(sys.argv, int(str(caught.value.code or 0)), output.out, output.err)
+        return subprocess.CompletedProcess(
+            [str(word) for word in words], int(str(caught.value.code or 0)), output.out, output.err
+        )
 
     return run_ape

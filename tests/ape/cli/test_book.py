@@ -1,4 +1,4 @@
-"""`ape book` as a subprocess: plan, edit, resume, redo, report, export, and errors."""
+"""`ape book` as typed: plan, edit, resume, redo, report, export, and errors; as a subprocess where that matters."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def test_a_book_is_edited_and_the_same_command_again_sends_no_request(
     assert (tmp_path / "out.epub").read_bytes() == before
 
 
-def test_other_settings_are_not_mixed_in_silently(run: Run, book: list[str], scripted: ScriptedServer) -> None:
-    assert run(*book).returncode == 0
+def test_other_settings_are_not_mixed_in_silently(here: Run, book: list[str], scripted: ScriptedServer) -> None:
+    assert here(*book).returncode == 0
     scripted.requests.clear()
-    done = run(*book, "--context", "1")
+    done = here(*book, "--context", "1")
     assert done.returncode == 2
     assert "context was 2 and is 1" in done.stderr
     assert "--again" in done.stderr
     assert not scripted.requests
-    assert run(*book, "--context", "1", "--again").returncode == 0
+    assert here(*book, "--context", "1", "--again").returncode == 0
     assert len(scripted.requests) == 12
 
 
-def test_a_changed_paragraph_of_the_mt_is_edited_again(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_a_changed_paragraph_of_the_mt_is_edited_again(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     output = [one for part in tale(9) for one in part]
     lines = [{"source": one.source, "mt": one.mt} for one in output]
     scripted.script = mend
@@ -80,24 +80,24 @@ def test_a_changed_paragraph_of_the_mt_is_edited_again(run: Run, scripted: Scrip
 
     write()
     words = ("book", "edit", "pairs.jsonl", "-o", "out.jsonl", *LANGUAGES, "--url", scripted.url)
-    assert run(*words).returncode == 0
+    assert here(*words).returncode == 0
     scripted.requests.clear()
     lines[4]["mt"] = lines[4]["mt"].replace("Page 5", "Page five")
     write()
-    done = run(*words)
+    done = here(*words)
     assert done.returncode == 0, done.stderr
     assert "8 paragraphs are kept, 1 are waiting" in done.stderr
     assert len({translation_in(request) for request in scripted.requests}) == 1
 
 
 def test_quarantined_paragraphs_are_listed_and_only_they_are_redone(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     def poisoned(request: dict[str, Any], turn: int) -> Move:
         return Fail(500) if "Page 7:" in translation_in(request) else mend(request, turn)
 
     scripted.script = poisoned
-    done = run(*book, "--json", **PATIENCE)
+    done = here(*book, "--json", **PATIENCE)
     assert done.returncode == 3, done.stderr
     output = json.loads(done.stdout)
     assert list(output["quarantined"]) == ["OEBPS/ch02.xhtml#3"]
@@ -105,36 +105,37 @@ def test_quarantined_paragraphs_are_listed_and_only_they_are_redone(
     assert "--redo quarantined" in done.stderr
     assert (output["paragraphs_in"], output["paragraphs_out"], output["edited"]) == (12, 12, 11)
 
-    assert run(*book, **PATIENCE).returncode == 3
+    assert here(*book, **PATIENCE).returncode == 3
     scripted.script = mend
     scripted.requests.clear()
-    done = run(*book, "--redo", "quarantined", "--json")
+    done = here(*book, "--redo", "quarantined", "--json")
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 1
     assert json.loads(done.stdout)["edited"] == 12
 
 
 def test_an_engine_outage_stops_the_book_and_quarantines_nothing(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     scripted.play(Fail(503))
-    done = run(*book, "--lanes", "2", **PATIENCE)
+    done = here(*book, "--concurrency", "2", **PATIENCE)
     assert done.returncode == 1
     assert "in a row" in done.stderr
     assert not (tmp_path / "out.epub").exists()
-    status = json.loads(run("book", "status", "out.epub", "--json").stdout)
+    status = json.loads(here("book", "status", "out.epub", "--json").stdout)
     assert (status["state"], status["waiting"], status["quarantined"]) == ("failed", 12, 0)
     scripted.script = mend
-    assert run(*book).returncode == 0
+    assert here(*book).returncode == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_saves_and_prints_how_to_resume(
-    book: list[str], scripted: ScriptedServer, tmp_path: Path, run: Run
+    number: signal.Signals, book: list[str], scripted: ScriptedServer, tmp_path: Path, run: Run
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 5 else Hang()
     environment = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "d")}
     process = subprocess.Popen(
-        [str(APE), *book, "--lanes", "1"],
+        [str(APE), *book, "--concurrency", "1"],
         cwd=tmp_path,
         env=environment,
         stderr=subprocess.PIPE,
@@ -143,7 +144,7 @@ def test_ctrl_c_saves_and_prints_how_to_resume(
     deadline = time.monotonic() + 100
     while len(scripted.requests) < 6 and time.monotonic() < deadline:
         assert process.poll() is None
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     message = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130, message
     assert "5 of 12 paragraphs are finished and saved" in message
@@ -152,21 +153,21 @@ def test_ctrl_c_saves_and_prints_how_to_resume(
     assert json.loads(run("book", "status", "out.epub", "--json").stdout)["state"] == "stopped"
     scripted.script = mend
     scripted.requests.clear()
-    done = run(*book, "--lanes", "1")
+    done = run(*book, "--concurrency", "1")
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 7
 
 
 def test_an_output_of_another_program_is_never_overwritten(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "out.epub").write_bytes(b"my only copy")
-    done = run(*book)
+    done = here(*book)
     assert done.returncode == 2
     assert "exists and was not written by this job" in done.stderr
     assert (tmp_path / "out.epub").read_bytes() == b"my only copy"
     assert not scripted.requests
-    assert run(*book, "--overwrite").returncode == 0
+    assert here(*book, "--overwrite").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -184,12 +185,12 @@ def test_an_output_of_another_program_is_never_overwritten(
     ],
 )
 def test_bad_books_are_refused_before_any_request(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, words: tuple[str, ...], complaint: str
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "empty.txt").touch()
     inputs = [(tmp_path / name).read_bytes() for name in ("livre.epub", "book.epub")]
-    done = run("book", "edit", *words, *LANGUAGES, "--url", scripted.url)
+    done = here("book", "edit", *words, *LANGUAGES, "--url", scripted.url)
     assert done.returncode == 2, done.stderr
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
@@ -199,25 +200,25 @@ def test_bad_books_are_refused_before_any_request(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_folder_is_refused_before_any_request(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
-    done = run(*book[:5], "closed/out.epub", *book[6:])
+    done = here(*book[:5], "closed/out.epub", *book[6:])
     assert done.returncode == 2
     assert "Nothing can be written" in done.stderr
     assert not scripted.requests
 
 
-def test_a_device_is_never_replaced_by_a_file(run: Run, book: list[str], tmp_path: Path) -> None:
-    assert run(*book).returncode == 0
+def test_a_device_is_never_replaced_by_a_file(here: Run, book: list[str], tmp_path: Path) -> None:
+    assert here(*book).returncode == 0
     os.mkfifo(tmp_path / "pipe")
-    done = run("book", "export", "out.epub", "-o", "pipe", "--format", "jsonl", "--overwrite")
+    done = here("book", "export", "out.epub", "-o", "pipe", "--to", "jsonl", "--overwrite")
     assert done.returncode == 2
     assert "is not a regular file" in done.stderr
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_source_text_left_in_the_book_is_reported(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_source_text_left_in_the_book_is_reported(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     output = [one for part in tale(8) for one in part]
     lines = [{"source": one.source, "mt": one.mt} for one in output]
     lines[3]["mt"] = lines[3]["source"]
@@ -225,52 +226,116 @@ def test_source_text_left_in_the_book_is_reported(run: Run, scripted: ScriptedSe
     (tmp_path / "pairs.jsonl").write_text(text, encoding="utf-8")
     scripted.script = mend
     words = ("book", "edit", "pairs.jsonl", "-o", "out.jsonl", *LANGUAGES, "--url", scripted.url, "--json")
-    done = run(*words)
+    done = here(*words)
     assert done.returncode == 3
     assert json.loads(done.stdout)["left_over_count"] == 1
     assert "Source text is left in the book: 1" in done.stderr
 
 
-def test_a_job_can_be_shown_reported_exported_and_deleted(run: Run, book: list[str], tmp_path: Path) -> None:
-    assert run(*book, "--report", "while.html").returncode == 0
-    assert "livre" not in run("book", "status").stderr
-    status = json.loads(run("book", "status", "out.epub", "--json").stdout)
+def test_a_job_can_be_shown_reported_exported_and_deleted(here: Run, book: list[str], tmp_path: Path) -> None:
+    assert here(*book, "--html", "while.html").returncode == 0
+    assert "livre" not in here("book", "status").stderr
+    status = json.loads(here("book", "status", "out.epub", "--json").stdout)
     assert (status["state"], status["edited"], len(status["chapters"])) == ("done", 12, 3)
-    assert run("book", "report", status["id"][:5], "-o", "r.html").returncode == 0
+    assert here("book", "report", status["id"][:5], "-o", "r.html").returncode == 0
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "while.html").exists()
     for kind in ("jsonl", "tsv", "txt", "tmx", "xliff"):
-        done = run("book", "export", "out.epub", "--format", kind, "-o", f"x.{kind}")
+        done = here("book", "export", "out.epub", "--to", kind, "-o", f"x.{kind}")
         assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(rows) == 12
-    assert run("book", "export", "out.epub", "-o", "x.jsonl").returncode == 2
-    assert run("book", "export", "out.epub", "-o", "copy.epub").returncode == 0
+    assert here("book", "export", "out.epub", "-o", "x.jsonl").returncode == 2
+    assert here("book", "export", "out.epub", "-o", "copy.epub").returncode == 0
     assert (tmp_path / "copy.epub").read_bytes() == (tmp_path / "out.epub").read_bytes()
-    assert run("book", "remove", "out.epub").returncode == 0
-    assert run("book", "status", "out.epub").returncode == 2
+    assert here("book", "remove", "out.epub").returncode == 0
+    assert here("book", "status", "out.epub").returncode == 2
+
+
+def test_the_suffix_of_an_export_decides_its_format(here: Run, book: list[str], tmp_path: Path) -> None:
+    assert here(*book).returncode == 0
+    for name, beginning in {"a.tmx": "<?xml", "a.xlf": "<?xml", "a.jsonl": '{"id"', "a.tsv": "id\t"}.items():
+        done = here("book", "export", "out.epub", "-o", name)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / name).read_bytes().startswith(beginning.encode())
+    for name in ("a.docx", "a.pdf"):
+        done = here("book", "export", "out.epub", "-o", name)
+        assert done.returncode == 2
+        assert "would be a file of the format EPUB" in done.stderr
+    done = here("book", "export", "out.epub", "-o", "b.tmx", "--to", "book")
+    assert done.returncode == 2
+    assert not [name for name in ("a.docx", "a.pdf", "b.tmx") if (tmp_path / name).exists()]
+
+
+def test_a_run_that_changed_nothing_says_so_and_names_the_model(
+    here: Run, book: list[str], scripted: ScriptedServer
+) -> None:
+    scripted.script = lambda request, turn: Say(translation_in(request))
+    done = here(*book)
+    assert done.returncode == 0, done.stderr
+    assert "Nothing was changed: the output is the MT." in done.stderr
+    assert "Model: " in done.stderr
+
+
+def test_a_finished_job_is_neither_paused_nor_cancelled(here: Run, book: list[str]) -> None:
+    assert here(*book).returncode == 0
+    for verb, state in (("pause", "paused"), ("cancel", "cancelled")):
+        refused = here("book", verb, "out.epub")
+        assert refused.returncode == 2
+        assert f"is done: it can't be {state}" in refused.stderr
+    assert json.loads(here("book", "status", "out.epub", "--json").stdout)["state"] == "done"
+
+
+def test_the_status_of_jobs_and_chapters_can_be_read_at_80_columns(here: Run, book: list[str], tmp_path: Path) -> None:
+    assert here(*book).returncode == 0
+    [first, second] = here("book", "status").stdout.splitlines()
+    job, _, rest = first.partition("  ")
+    assert rest == "book.epub: done, 12 of 12 finished (12 edited, 0 unchanged, 0 rejected)"
+    assert second.strip() == f"-> {tmp_path / 'out.epub'}"
+    lines = here("book", "status", job, COLUMNS="80").stdout.splitlines()
+    assert lines[2].split() == ["chapter", "title", "paragraphs", "edited"]
+    assert all(len(line) <= 80 for line in lines[2:])
+
+
+def test_an_export_names_its_file_and_how_to_replace_one(here: Run, book: list[str]) -> None:
+    assert here(*book).returncode == 0
+    assert here("book", "export", "out.epub", "-o", "a.tmx").stdout == "a.tmx\n"
+    assert here("book", "export", "out.epub", "-o", "a.tmx").stderr.endswith("See --overwrite.\n")
+
+
+def test_chapters_are_edited_in_the_order_of_the_book(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+    paragraphs = [one for part in tale(60) for one in part]
+    parts = [paragraphs[:3], paragraphs[3:21], paragraphs[21:28]]
+    make_epub(tmp_path / "livre.epub", paragraphs=[[one.source for one in part] for part in parts], language="fr")
+    make_epub(tmp_path / "book.epub", paragraphs=[[one.mt for one in part] for part in parts], language="en")
+    scripted.script = mend
+    words = ("book", "edit", "livre.epub", "book.epub", "-o", "out.epub", *LANGUAGES, "--url", scripted.url)
+    done = here(*words, "--concurrency", "1")
+    assert done.returncode == 0, done.stderr
+    asked = [translation_in(request) for request in scripted.requests]
+    assert asked == [one.mt for part in parts for one in part]
 
 
 def test_one_paragraph_or_all_rejected_paragraphs_are_redone(
-    run: Run, book: list[str], scripted: ScriptedServer
+    here: Run, book: list[str], scripted: ScriptedServer
 ) -> None:
     def half(request: dict[str, Any], turn: int) -> Move:
         return Say("Nonsense.") if "Page 2:" in translation_in(request) else mend(request, turn)
 
     scripted.script = half
-    assert run(*book).returncode == 0
+    assert here(*book).returncode == 0
     scripted.script = mend
     scripted.requests.clear()
-    assert run("book", "redo", "out.epub", "--rejected").stdout.startswith("1 paragraph will")
-    assert run("book", "redo", "out.epub", "OEBPS/ch01.xhtml#1").returncode == 0
-    assert run("book", "redo", "out.epub", "nowhere#1").returncode == 2
-    assert run("book", "redo", "out.epub").returncode == 2
-    assert run(*book).returncode == 0
+    assert here("book", "redo", "out.epub", "--rejected").stdout.startswith("1 paragraph will")
+    assert here("book", "redo", "out.epub", "OEBPS/ch01.xhtml#1").returncode == 0
+    assert here("book", "redo", "out.epub", "nowhere#1").returncode == 2
+    assert here("book", "redo", "out.epub").returncode == 2
+    assert here(*book).returncode == 0
     assert len(scripted.requests) == 2
 
 
 def test_a_folder_that_was_moved_is_still_the_same_job(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "one").mkdir()
     for name in ("livre.epub", "book.epub"):
@@ -279,59 +344,59 @@ def test_a_folder_that_was_moved_is_still_the_same_job(
     def words(folder: str) -> list[str]:
         return ["book", "edit", f"{folder}/livre.epub", f"{folder}/book.epub", "-o", f"{folder}/out.epub", *book[6:]]
 
-    assert run(*words("one")).returncode == 0
+    assert here(*words("one")).returncode == 0
     (tmp_path / "one").rename(tmp_path / "two")
-    done = run(*words("two"))
+    done = here(*words("two"))
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 12
     assert "two/out.epub: 12 paragraphs in" in done.stdout
-    assert run("book", "report", "two/out.epub", "-o", "r.html").returncode == 0
-    assert run("book", "export", "two/out.epub", "-o", "copy.epub").returncode == 0
+    assert here("book", "report", "two/out.epub", "-o", "r.html").returncode == 0
+    assert here("book", "export", "two/out.epub", "-o", "copy.epub").returncode == 0
 
 
 def test_a_chapter_missing_from_the_mt_is_in_the_summary_and_the_report(
-    run: Run, book: list[str], tmp_path: Path
+    here: Run, book: list[str], tmp_path: Path
 ) -> None:
     chapters = [[one.mt for one in part] for part in tale(60, chapter=20)]
     source = [[one.source for one in part] for part in tale(60, chapter=20)]
     make_epub(tmp_path / "livre.epub", paragraphs=source, language="fr")
     make_epub(tmp_path / "book.epub", paragraphs=[chapters[0], chapters[2]], language="en")
-    done = run(*book, "--json", "--report", "r.html")
+    done = here(*book, "--json", "--html", "r.html")
     assert done.returncode == 3, done.stderr
     assert json.loads(done.stdout)["source_without_mt"]["count"] == 20
     assert "No MT was found for paragraphs of the source: 20" in done.stderr
     assert "Source without MT" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert run(*book).returncode == 3
+    assert here(*book).returncode == 3
 
 
-def test_a_refused_key_stops_the_book_immediately(run: Run, book: list[str], scripted: ScriptedServer) -> None:
+def test_a_refused_key_stops_the_book_immediately(here: Run, book: list[str], scripted: ScriptedServer) -> None:
     scripted.play(Fail(401))
-    done = run(*book, "--lanes", "2")
+    done = here(*book, "--concurrency", "2")
     assert done.returncode == 1
     assert "APE_ENGINE_KEY" in done.stderr
     assert len(scripted.requests) <= 2
 
 
-def test_a_plan_sends_no_request(run: Run, book: list[str], scripted: ScriptedServer) -> None:
-    done = run("book", "plan", "livre.epub", "book.epub", *LANGUAGES, "--url", scripted.url)
+def test_a_plan_sends_no_request(here: Run, book: list[str], scripted: ScriptedServer) -> None:
+    done = here("book", "plan", "livre.epub", "book.epub", *LANGUAGES, "--url", scripted.url)
     assert done.returncode == 0, done.stderr
-    for word in ("chapters", "paragraphs", "tokens"):
+    for word in ("chapters", "paragraphs", "tokens", f"model       the default model of {scripted.url}"):
         assert word in done.stdout
-    assert json.loads(run("book", "plan", "livre.epub", "book.epub", "--json").stdout)
+    assert json.loads(here("book", "plan", "livre.epub", "book.epub", "--json").stdout)
     assert not scripted.requests
 
 
 def test_another_process_can_help_with_a_job_that_is_paused_or_running(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     scripted.play(Fail(503))
-    assert run(*book, "--lanes", "2", **PATIENCE).returncode == 1
+    assert here(*book, "--concurrency", "2", **PATIENCE).returncode == 1
     scripted.script = mend
     scripted.requests.clear()
-    done = run("book", "work", "out.epub", "--url", scripted.url)
+    done = here("book", "work", "out.epub", "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 12
-    assert run(*book).returncode == 0
+    assert here(*book).returncode == 0
     assert len(scripted.requests) == 12
 
 
@@ -346,11 +411,11 @@ def latin(tmp_path: Path, count: int) -> tuple[str, ...]:
 
 
 def test_quotation_marks_missing_from_the_encoding_become_ascii(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
+    here: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     words = latin(tmp_path, 30)
     scripted.script = lambda request, turn: Say(translation_in(request).replace(": ", " — “so”: ", 1))
-    done = run(*words, "--url", scripted.url)
+    done = here(*words, "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     output = json.loads(done.stdout)
     assert output["left_out"] == []
@@ -359,11 +424,11 @@ def test_quotation_marks_missing_from_the_encoding_become_ascii(
 
 
 def test_a_post_edit_that_the_encoding_lacks_is_listed_and_the_book_is_written(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
+    here: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     words = latin(tmp_path, 40)
     scripted.script = lambda request, turn: Say(translation_in(request).replace("Page ", "Page № ", 1))
-    done = run(*words, "--url", scripted.url)
+    done = here(*words, "--url", scripted.url)
     assert done.returncode == 3, done.stderr
     output = json.loads(done.stdout)
     assert len(output["left_out"]) == output["edited"] > 20
@@ -372,27 +437,27 @@ def test_a_post_edit_that_the_encoding_lacks_is_listed_and_the_book_is_written(
 
 
 def test_a_paragraph_of_thirty_thousand_words_is_skipped_with_the_reason(
-    run: Run, scripted: ScriptedServer, tmp_path: Path
+    here: Run, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     output = [one for part in tale(9) for one in part]
     for name, texts in (("s.txt", [one.source for one in output]), ("m.txt", [one.mt for one in output])):
         texts[4] = " ".join([texts[4]] * 2_000)
         (tmp_path / name).write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     scripted.script = mend
-    done = run("book", "edit", "s.txt", "m.txt", "-o", "o.txt", *LANGUAGES, "--url", scripted.url, "--json")
+    done = here("book", "edit", "s.txt", "m.txt", "-o", "o.txt", *LANGUAGES, "--url", scripted.url, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["skipped"] == {"longer than 20,000 characters": 1}
     assert json.loads(done.stdout)["paragraphs_out"] == 9
 
 
-def test_italics_follow_their_words(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_italics_follow_their_words(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     source = "Hugo portait un chapeau <i>petit</i> et <b>rouge</b>, et il marchait vite."
     mt = "Hugo wore a hat <i>small</i> and <b>red</b>, and he walked quickly."
     for name, text, language in (("s.epub", source, "fr"), ("m.epub", mt, "en")):
         make_epub(tmp_path / name, paragraphs=[["<h2>Hugo</h2>", f"<p>{text}</p>"]], language=language)
     swap = ("hat ⟦1⟧small⟦/1⟧ and ⟦2⟧red⟦/2⟧", "⟦2⟧red⟦/2⟧ and ⟦1⟧small⟦/1⟧ hat")
     scripted.script = lambda request, turn: Say(translation_in(request).replace(*swap))
-    done = run("book", "edit", "s.epub", "m.epub", "-o", "o.epub", *LANGUAGES, "--url", scripted.url, "--json")
+    done = here("book", "edit", "s.epub", "m.epub", "-o", "o.epub", *LANGUAGES, "--url", scripted.url, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["edited"] == 1, done.stdout
     with zipfile.ZipFile(tmp_path / "o.epub") as archive:
@@ -402,108 +467,108 @@ def test_italics_follow_their_words(run: Run, scripted: ScriptedServer, tmp_path
 
 @pytest.mark.parametrize("name", ["livre.epub", "book.epub", "out.epub", "diary.txt"])
 def test_a_report_never_replaces_a_book_or_another_file(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, name: str
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "diary.txt").write_text("dear diary")
     before = (tmp_path / name).read_bytes() if (tmp_path / name).exists() else None
-    done = run(*book, "--report", name)
+    done = here(*book, "--html", name)
     assert done.returncode == 2, done.stderr
     assert not scripted.requests
     assert ((tmp_path / name).read_bytes() if (tmp_path / name).exists() else None) == before
 
 
-def test_a_report_may_replace_a_report(run: Run, book: list[str]) -> None:
-    assert run(*book, "--report", "r.html").returncode == 0
-    assert run("book", "report", "out.epub", "-o", "r.html").returncode == 0
-    assert run("book", "report", "out.epub", "-o", "livre.epub").returncode == 2
+def test_a_report_may_replace_a_report(here: Run, book: list[str]) -> None:
+    assert here(*book, "--html", "r.html").returncode == 0
+    assert here("book", "report", "out.epub", "-o", "r.html").returncode == 0
+    assert here("book", "report", "out.epub", "-o", "livre.epub").returncode == 2
 
 
 def test_a_finished_job_without_output_is_written_by_the_next_run(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
-    assert run(*book).returncode == 0
+    assert here(*book).returncode == 0
     first = (tmp_path / "out.epub").read_bytes()
-    assert run("book", "redo", "out.epub", "OEBPS/ch01.xhtml#2").returncode == 0
+    assert here("book", "redo", "out.epub", "OEBPS/ch01.xhtml#2").returncode == 0
     # Another process finishes the paragraphs without writing the book.
     scripted.script = lambda request, turn: Say(translation_in(request))
-    assert run("book", "work", "out.epub", "--url", scripted.url).returncode == 0
+    assert here("book", "work", "out.epub", "--url", scripted.url).returncode == 0
     assert (tmp_path / "out.epub").read_bytes() == first
     scripted.requests.clear()
-    assert run(*book).returncode == 0
+    assert here(*book).returncode == 0
     assert not scripted.requests
     assert (tmp_path / "out.epub").read_bytes() != first
 
 
 def test_a_file_that_appears_at_the_output_path_is_not_overwritten(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     def put_something_there(request: dict[str, Any], turn: int) -> Move:
         (tmp_path / "out.epub").write_bytes(b"my only copy")
         return mend(request, turn)
 
     scripted.script = put_something_there
-    done = run(*book)
+    done = here(*book)
     assert done.returncode == 2
     assert "exists and was not written by this job" in done.stderr
     assert (tmp_path / "out.epub").read_bytes() == b"my only copy"
     (tmp_path / "out.epub").unlink()
     scripted.requests.clear()
-    assert run(*book).returncode == 0
+    assert here(*book).returncode == 0
     assert not scripted.requests
 
 
 def test_a_job_that_is_still_being_planned_is_not_worked_on(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     with JobStore(str(tmp_path / "unplanned.db")) as store:
         store.add(a_job("unplanned"))
-    done = run("book", "work", "unplanned", "--url", scripted.url, APE_JOBS=str(tmp_path / "unplanned.db"))
+    done = here("book", "work", "unplanned", "--url", scripted.url, APE_JOBS=str(tmp_path / "unplanned.db"))
     assert done.returncode == 2, done.stderr
     assert "still being read" in done.stderr
 
 
-def test_new_file_options_apply_to_a_finished_book(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_new_file_options_apply_to_a_finished_book(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     words = latin(tmp_path, 9)
     scripted.script = lambda request, turn: Say(translation_in(request))
-    assert run(*words, "--url", scripted.url).returncode == 0
+    assert here(*words, "--url", scripted.url).returncode == 0
     scripted.requests.clear()
-    done = run(*words, "--format", "markdown", "--url", scripted.url)
+    done = here(*words, "--format", "markdown", "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     assert "nothing to do" not in done.stderr
     assert not scripted.requests  # the texts are the same
-    again = run(*words, "--format", "markdown", "--url", scripted.url)
+    again = here(*words, "--format", "markdown", "--url", scripted.url)
     assert "nothing to do" in again.stderr
 
 
-def test_a_language_may_be_named_with_its_region(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_a_language_may_be_named_with_its_region(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     two_englishes(tmp_path / "memory.tmx")
-    done = run("book", "plan", "memory.tmx", "--target-language", "en-US", "--url", scripted.url)
+    done = here("book", "plan", "memory.tmx", "--target-language", "en-US", "--url", scripted.url)
     assert done.returncode == 0, done.stderr
     assert "12 paragraphs, fr to en (tmx)" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["livre.epub", "book.epub"])
-def test_an_export_never_replaces_an_input(run: Run, book: list[str], tmp_path: Path, name: str) -> None:
-    assert run(*book).returncode == 0
+def test_an_export_never_replaces_an_input(here: Run, book: list[str], tmp_path: Path, name: str) -> None:
+    assert here(*book).returncode == 0
     before = (tmp_path / name).read_bytes()
     for kind in ("book", "jsonl"):
-        done = run("book", "export", "out.epub", "-o", name, "--format", kind, "--overwrite")
+        done = here("book", "export", "out.epub", "-o", name, "--to", kind, "--overwrite")
         assert done.returncode == 2, done.stderr
         assert "is the input itself" in done.stderr
     assert (tmp_path / name).read_bytes() == before
 
 
 def test_an_unwritable_report_is_refused_before_any_request(
-    run: Run, book: list[str], scripted: ScriptedServer
+    here: Run, book: list[str], scripted: ScriptedServer
 ) -> None:
-    done = run(*book, "--report", "nowhere/r.html")
+    done = here(*book, "--html", "nowhere/r.html")
     assert done.returncode == 2, done.stderr
     assert "There is no folder nowhere" in done.stderr
     assert not scripted.requests
 
 
 def test_the_summary_is_printed_although_the_report_fails(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     (tmp_path / "pages").mkdir()
 
@@ -513,7 +578,7 @@ def test_the_summary_is_printed_although_the_report_fails(
         return mend(request, turn)
 
     scripted.script = take_the_folder_away
-    done = run(*book, "--lanes", "1", "--report", "pages/r.html")
+    done = here(*book, "--concurrency", "1", "--html", "pages/r.html")
     assert done.returncode == 3, done.stderr
     assert "12 paragraphs in, 12 out · 12 edited" in done.stdout
     assert "The report was not written" in done.stderr

@@ -136,6 +136,28 @@ def test_models_list_marks_downloaded_models(run: Run) -> None:
     assert "smollm2-135m" in run("models", "list").stdout
 
 
+def test_settings_say_where_everything_is_kept_and_how_large_it_is(run: Run, tmp_path: Path) -> None:
+    jobs, models = tmp_path / "jobs.sqlite", tmp_path / "models"
+    models.mkdir()
+    (models / "small.gguf").write_bytes(b"x" * 2_500)
+    jobs.write_bytes(b"x" * 1_000)
+    jobs.with_name("jobs.sqlite-wal").write_bytes(b"x" * 200)
+    places = {"APE_JOBS": str(jobs), "APE_CACHE": str(models), "APE_UPLOADS": str(tmp_path / "none")}
+    storage = json.loads(run("settings", "--json", **places).stdout)["storage"]
+    assert storage["jobs"] == {"path": str(jobs), "bytes": 1_200}
+    assert storage["models"] == {"path": str(models), "bytes": 2_500}
+    assert storage["uploaded books"]["bytes"] is None
+    printed = run("settings", **places).stdout
+    assert "2.5 kB" in printed
+    assert "nothing here" in printed
+
+
+def test_settings_do_not_show_the_password_of_the_job_database(run: Run) -> None:
+    done = run("settings", APE_JOBS="postgresql://ape:opensesame@db/ape")
+    assert "opensesame" not in done.stdout
+    assert "postgresql://ape:" in done.stdout
+
+
 def test_settings_are_printed_with_secrets_masked(run: Run) -> None:
     done = run("settings", APE_API_KEYS="opensesame", APE_PORT="9999")
     assert "9999" in done.stdout
@@ -146,9 +168,10 @@ def test_settings_are_printed_with_secrets_masked(run: Run) -> None:
 
 def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     scripted.script = lambda request, turn: Say(translation_in(request).replace("She ", "He ", 1))
-    done = run("demo", "--url", scripted.url, "--page", "pages/demo.html")
+    done = run("demo", "--url", scripted.url, "--html", "pages/demo.html", "--verbose")
     assert done.returncode == 0, done.stderr
-    assert "Decisions" in done.stdout
+    assert "Matilda → Mathilde" in done.stdout
+    assert " changes in " in done.stdout
     assert "28 passages" in done.stdout
     assert "[-She-]{+He+}" in done.stdout  # without colours the diff has brackets
     page = (tmp_path / "pages" / "demo.html").read_text(encoding="utf-8")

@@ -104,7 +104,7 @@ def test_a_killed_comparison_resumes_without_repeated_requests(
         return mend(request, turn) if turn < 2 else Hang()
 
     scripted.script = until_the_third
-    words += ["--lanes", "1"]
+    words += ["--concurrency", "1"]
     process = subprocess.Popen(
         [str(APE), *words],
         cwd=tmp_path,
@@ -218,10 +218,10 @@ def test_a_finished_comparison_loses_no_system_without_replace(here: Run, words:
     done = here(*other)
     assert done.returncode == 2
     assert "a finished comparison of model, worse, which would lose model, worse" in done.stderr
-    assert "See --replace." in done.stderr
+    assert "See --overwrite." in done.stderr
     assert (tmp_path / "run" / "report.html").read_bytes() == before
     assert here(*words, "--system", "mine=@mine.txt").returncode == 0  # adding a system drops none
-    assert here(*other, "--replace").returncode == 0
+    assert here(*other, "--overwrite").returncode == 0
     assert [one["name"] for one in results(tmp_path / "run")["systems"]] == ["do-nothing", "mine"]
 
 
@@ -412,7 +412,7 @@ def test_a_judge_is_compared_with_the_votes_of_a_trial_of_the_run(
 ) -> None:
     assert here(*words).returncode == 0
     pair = ("--system", "model", "--system", "do-nothing")
-    made = here("ab", "make", "--data", "run/outputs.jsonl", *pair, "--items", "3", "-o", "trial.json")
+    made = here("ab", "make", "--data", "run/outputs.jsonl", *pair, "--number", "3", "-o", "trial.json")
     assert made.returncode == 0, made.stderr
     trial = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
     rows = [
@@ -449,7 +449,7 @@ def test_a_judge_is_compared_with_the_votes_of_a_trial_of_the_run(
 def test_votes_on_other_texts_of_that_name_are_refused(here: Run, words: list[str], tmp_path: Path) -> None:
     assert here(*words).returncode == 0
     pair = ("--system", "worse", "--system", "do-nothing")
-    made = here("ab", "make", "--data", "run/outputs.jsonl", *pair, "--items", "2", "-o", "trial.json")
+    made = here("ab", "make", "--data", "run/outputs.jsonl", *pair, "--number", "2", "-o", "trial.json")
     assert made.returncode == 0, made.stderr
     trial = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))
     rows = [

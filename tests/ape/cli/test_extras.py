@@ -76,7 +76,8 @@ def test_scores_by_sacrebleu_need_no_extra(tmp_path: Path) -> None:
         ("books", ("book", "status")),
         ("serve", ("serve",)),
         ("eval", ("eval", "coreference", "key.conll", "response.conll")),
-        ("train", ("finetune", "train", "--base", "x", "--data", "d", "--out", "o")),
+        ("eval", ("compare", "--data", "x.jsonl", "--system", "a=smollm2-135m", "--output", "o")),  # before the model
+        ("train", ("finetune", "train", "--base", "x", "--data", "d", "--output", "o")),
     ],
 )
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(

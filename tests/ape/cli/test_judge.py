@@ -210,7 +210,7 @@ def test_marks_are_not_compared_with_votes_on_other_texts(
     here: Run, typed: tuple[str, ...], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     scripted.script = marking
-    made = here("ab", "make", "--data", *typed[:5], "--items", "3", "-o", "trial.json")
+    made = here("ab", "make", "--data", *typed[:5], "--number", "3", "-o", "trial.json")
     assert made.returncode == 0, made.stderr
     trial = ("--votes", "votes.jsonl", "--trial", "trial.json")
     output = json.loads((tmp_path / "trial.json").read_text(encoding="utf-8"))

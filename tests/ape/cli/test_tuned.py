@@ -31,8 +31,10 @@ LANGUAGES = ("--source-language", "fr", "--target-language", "en")
 
 @pytest.fixture
 def cached(tmp_path: Path, smollm2: Path) -> str:
-    """The model cache, which holds the default model."""
-    return str(smollm2.parent.parent)
+    """A model cache that holds the small model alone: the large one, where it is cached, would be the default."""
+    folder = tmp_path / "models"
+    shutil.copytree(smollm2.parent, folder / smollm2.parent.name, copy_function=os.symlink)
+    return str(folder)
 
 
 @pytest.fixture
@@ -110,7 +112,9 @@ def test_a_job_keeps_its_adapter(run: Run, book: tuple[str, ...], tmp_path: Path
 def test_a_plan_is_for_the_chosen_model(run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path) -> None:
     make_gguf_adapter(tmp_path / "a", smollm2)
     words = ("book", "plan", *book, "--json", "--model", "smollm2-135m")
-    plain = json.loads(run(*words).stdout)
+    done = run(*words)
+    plain = json.loads(done.stdout)
+    assert "smollm2-135m is tiny" in done.stderr
     tuned = json.loads(run(*words, "--adapter", "mine=a", "--use", "mine").stdout)
     # The prompt of the tuned model lacks the instructions of the chat format.
     assert tuned["tokens_in"]["high"] < plain["tokens_in"]["high"] / 3

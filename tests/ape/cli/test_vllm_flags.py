@@ -95,18 +95,19 @@ def test_a_passage_is_edited_on_a_vllm_that_is_started_for_it(base: Path, tmp_pa
 def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base)
     (place / "ape.json").unlink()
-    words = ["models", "card", place, "--base", base, "--format", "sep", "--languages", "fr-en"]
+    words = ["models", "card", place, "--base", base, "--prompt-format", "sep", "--languages", "fr-en"]
     done = run(*words, folder=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, str(place / "ape.json"))
     card = json.loads((place / "ape.json").read_text())
     assert (card["prompt"], card["languages"]) == (SEP.fingerprint, ["fr-en"])
     again = run(*words, folder=tmp_path)
-    assert (again.returncode, "--force" in again.stderr) == (2, True)
-    assert run(*words, "--force", folder=tmp_path).returncode == 0
+    assert (again.returncode, "--overwrite" in again.stderr) == (2, True)
+    assert run(*words, "--overwrite", folder=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("form", "layer", "sentence"), [("xml", 0, "one of chat, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")]
+    ("form", "layer", "sentence"),
+    [("xml", 0, "one of chat, examples, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")],
 )
 def test_a_card_is_not_written_for_an_unservable_adapter(
     form: str, layer: int, sentence: str, base: Path, tmp_path: Path
@@ -114,6 +115,6 @@ def test_a_card_is_not_written_for_an_unservable_adapter(
     tensors = {name.replace("layers.0", f"layers.{layer}"): value for name, value in lora().items()}
     place = make_adapter(tmp_path / "a", base, tensors=tensors)
     (place / "ape.json").unlink()
-    done = run("models", "card", place, "--base", base, "--format", form, folder=tmp_path)
+    done = run("models", "card", place, "--base", base, "--prompt-format", form, folder=tmp_path)
     assert (done.returncode, sentence in done.stderr) == (2, True)
     assert not (place / "ape.json").exists()

@@ -30,7 +30,7 @@ def test_the_same_command_makes_the_same_trial(here: Run, files: tuple[str, ...]
 
 
 def test_the_design_is_printed_as_json(here: Run, files: tuple[str, ...]) -> None:
-    done = here("ab", "make", *files, "-o", "t.json", "--items", "5", "--json", "--monolingual", "--no-ties")
+    done = here("ab", "make", *files, "-o", "t.json", "--number", "5", "--json", "--no-source", "--no-ties")
     output = json.loads(done.stdout)
     assert output["systems"] == ["mt", "tuned"]
     assert output["design"]["found_items"] == 5
@@ -85,7 +85,7 @@ def test_two_systems_with_the_same_text_can_not_be_compared(here: Run, files: tu
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--items", "50"), "The set has only 12 of 50 items. Left out: 2 with the same text"),
+        (("--number", "50"), "The set has only 12 of 50 items. Left out: 2 with the same text"),
         (("--offline", "out"), "--offline writes a file for each rater: name them with --raters"),
         (("--raters", "anna,anna"), "Two raters have the same name"),
         (("--raters", "a/b,a b", "--csv", "out"), "Two raters would have files of the same name"),

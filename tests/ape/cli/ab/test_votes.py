@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.human.trial_file import read_trial
+from eval.human.vote_reader import VOTE_COLUMNS
 from tests.ape.cli.ab.conftest import saved
 from tests.ape.cli.conftest import Run
 
@@ -40,8 +41,8 @@ def test_a_different_vote_needs_replace(here: Run, trial: Path) -> None:
     refused = here("ab", "import", "trial.json", "anna.json", *STORE)
     assert refused.returncode == 2
     assert "anna.json, vote 1: anna has already voted differently on item" in refused.stderr
-    assert "Replace the earlier vote explicitly to change it. See --replace." in refused.stderr
-    taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--replace", "--json")
+    assert "Replace the earlier vote explicitly to change it. See --overwrite." in refused.stderr
+    taken = here("ab", "import", "trial.json", "anna.json", *STORE, "--overwrite", "--json")
     assert json.loads(taken.stdout) == {"trial": read_trial(trial).id, "new": 0, "same": 1, "replaced": 14}
 
 
@@ -72,7 +73,7 @@ def test_exported_votes_can_be_imported_into_another_store(here: Run, trial: Pat
     saved(trial, "anna")
     here("ab", "import", "trial.json", "anna.json", *STORE)
     name = f"votes.{'json' if format == 'label-studio' else format}"
-    done = here("ab", "export", "trial.json", *STORE, "--format", format, "-o", name)
+    done = here("ab", "export", "trial.json", *STORE, "--to", format, "-o", name)
     assert done.returncode == 0, done.stderr
     assert "15 votes are in" in done.stderr
     taken = here("ab", "import", "trial.json", name, "--store", "other.db")
@@ -189,3 +190,15 @@ def test_a_passage_in_several_pairs_has_a_vote_in_each(here: Run, tmp_path: Path
     output = here("ab", "analyse", "--votes", "v.jsonl", "--json", *QUICK)
     assert output.returncode == 0, output.stderr
     assert json.loads(output.stdout)["votes"] == 4
+
+
+def test_the_help_names_every_column_of_a_vote_file(here: Run) -> None:
+    text = " ".join(here("ab", "analyse", "--help").stdout.split())
+    assert [name for name in ", ".join(VOTE_COLUMNS).split(", ") if name not in text] == []
+
+
+def test_votes_of_unknown_order_are_analysed_without_position(here: Run, tmp_path: Path) -> None:
+    rows = [f"i{at},anna,x,y,{'first' if at % 3 else 'second'},unknown" for at in range(12)]
+    (tmp_path / "v.csv").write_text("\n".join(["item,rater,first,second,choice,order", *rows]), encoding="utf-8")
+    done = here("ab", "analyse", "--votes", "v.csv", *QUICK)
+    assert "Position bias: not measured: the order of display is unknown" in done.stdout

@@ -103,3 +103,25 @@ def test_an_unknown_score_column_is_refused(here: Run, scores: str) -> None:
     done = here("eval", "agree", scores, "--metric", "chrf", "--asked", "style")
     assert done.returncode == 2
     assert "no human scores for 'style', only for score" in done.stderr
+
+
+def test_levels_and_tests_between_metrics_are_printed(here: Run, scores: str) -> None:
+    done = here("eval", "agree", scores, "--metric", "chrf", "--metric", "bleu", "--samples", "50")
+    assert done.returncode == 0, done.stderr
+    assert "soft" in done.stdout
+    assert "(PERM-BOTH)." in done.stdout
+    assert "eff:yes" in done.stdout
+    found = json.loads(here("eval", "agree", scores, "--metric", "chrf", "--metric", "ter", "--json").stdout)
+    assert [level["level"] for level in found["chrf"]["levels"]] == ["segment", "system"]
+    assert {"better", "worse", "p_value", "p_value_corrected"} <= found["tests"][0].keys()
+
+
+def test_resamples_draw_documents_where_they_are_known(here: Run, scores: str, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (tmp_path / scores).read_text(encoding="utf-8").splitlines()]
+    (tmp_path / scores).write_text(
+        "".join(json.dumps(row | {"document": f"d{row['sent'] // 2}"}) + "\n" for row in rows), encoding="utf-8"
+    )
+    done = here("eval", "agree", scores, "--metric", "chrf", "--samples", "50")
+    assert "50 resamples of documents, seed 1." in done.stdout
+    found = json.loads(here("eval", "agree", scores, "--metric", "chrf", "--samples", "50", "--json").stdout)
+    assert [level["level"] for level in found["chrf"]["levels"]] == ["segment", "document", "system"]

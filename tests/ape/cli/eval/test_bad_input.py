@@ -170,7 +170,7 @@ def annotated(tmp_path: Path) -> tuple[str, ...]:
 
 
 def test_blonde_plus_measures_what_is_annotated(here: Run, annotated: tuple[str, ...]) -> None:
-    words = ("--metric", "blonde+", "--annotation", "an.txt", "--names", "ner.txt", "--json")
+    words = ("--metric", "blonde+", "--annotation", "an.txt", "--entities", "ner.txt", "--json")
     done = here(*annotated, *words)
     output = json.loads(done.stdout)
     parts = output["scores"][0]["parts"]
@@ -192,8 +192,8 @@ def test_blonde_plus_without_annotation_says_what_it_needs(here: Run, annotated:
         (ERRORS[:3], ("blonde+", "--annotation", "x.txt"), "x.txt has 3 lines, and there are 4 segments"),
         ([f"{text}\t0" for text in MT], ("blonde+", "--annotation", "x.txt"), "x.txt marks no ambiguity (1) and no"),
         (ERRORS, ("blonde", "--annotation", "x.txt"), "--annotation is for --metric blonde+"),
-        (NAMES, ("chrf", "--names", "x.txt"), "--names is for --metric blonde, dblonde and blonde+"),
-        (NAMES, ("blonde", "--names", "y.txt"), "There is no file y.txt"),
+        (NAMES, ("chrf", "--entities", "x.txt"), "--entities is for --metric blonde, dblonde and blonde+"),
+        (NAMES, ("blonde", "--entities", "y.txt"), "There is no file y.txt"),
     ],
 )  # fmt: skip
 def test_annotation_that_does_not_fit_is_refused(

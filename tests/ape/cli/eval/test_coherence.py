@@ -54,7 +54,7 @@ def test_accuracy_on_held_out_documents_is_printed(here: Run, table: str) -> Non
 
 def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
     prints = [
-        train(here, table, "--against", "shuffled", "--seed", seed, "--replace")["fingerprint"]
+        train(here, table, "--against", "shuffled", "--seed", seed, "--overwrite")["fingerprint"]
         for seed in ("1", "1", "2")
     ]
     assert prints[0] == prints[1] != prints[2]
@@ -63,7 +63,7 @@ def test_the_same_seed_trains_the_same_scorer(here: Run, table: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("train", "stories.jsonl", "-o", "stories.jsonl"), "use --replace"),
+        (("train", "stories.jsonl", "-o", "stories.jsonl"), "use --overwrite"),
         (("train", "stories.jsonl", "-o", "x.json", "--system", "best"), "no system 'best'"),
         (("show", "stories.jsonl"), "is not a coherence scorer"),
         (("show", "nothing.json"), "can't be read"),

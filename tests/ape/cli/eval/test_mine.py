@@ -42,5 +42,5 @@ def test_an_existing_set_is_not_replaced(here: Run, files: tuple[str, ...], tmp_
     (tmp_path / "set.jsonl").write_text("mine\n", encoding="utf-8")
     done = here("eval", "mine", *files)
     assert done.returncode == 2
-    assert "--replace" in done.stderr
+    assert "--overwrite" in done.stderr
     assert (tmp_path / "set.jsonl").read_text(encoding="utf-8") == "mine\n"

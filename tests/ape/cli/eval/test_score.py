@@ -81,8 +81,8 @@ def test_lost_connectives_are_listed(here: Run, tmp_path: Path) -> None:
     words = ("eval", "score", "--system", "mine=mine.txt", "--reference", "human.txt", "--target-language", "en")
     done = here(*words, "--metric", "dip-connectives", "--json", "--html", "out.html")
     found = json.loads(done.stdout)["connectives"]["mine"]
-    assert found["because"] == {"asked": 1, "same": 1, "other": 0, "lost": 0}
-    assert found["but"] == {"asked": 1, "same": 0, "other": 0, "lost": 1}
+    assert found["because"] == {"in_reference": 1, "same": 1, "other": 0, "lost": 0, "errors": 0}
+    assert found["but"] == {"in_reference": 1, "same": 0, "other": 0, "lost": 1, "errors": 0}
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "Lost connectives" in page
     assert '<th scope="row" lang="en">but</th><td>1</td><td>0</td><td>0</td><td>1</td>' in page
@@ -108,6 +108,8 @@ def test_what_is_not_applicable_says_why(here: Run, files: tuple[str, ...]) -> N
     assert done.returncode == 0
     assert "n/a" in done.stdout
     assert "ter is not applicable: there is no reference." in done.stdout
+    both = here("eval", "score", *files[:4], "--metric", "ter", "--metric", "bleu")
+    assert "ter, bleu are not applicable: there is no reference.\n" in both.stdout
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_an_existing_directory_is_not_changed(typed: Run, tmp_path: Path) -> Non
     flags = [*files(tmp_path), "-o", "kept"]
     done = typed(*flags)
     assert (done.returncode, "is there already" in done.stderr) == (2, True)
-    done = typed(*flags, "--replace")
+    done = typed(*flags, "--overwrite")
     assert (done.returncode, "is not a training set" in done.stderr) == (2, True)
     assert (tmp_path / "kept" / "mine.txt").read_text(encoding="utf-8") == "mine"
 
@@ -87,7 +87,7 @@ def test_a_failed_build_leaves_no_files(typed: Run, tmp_path: Path) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
     done = typed(*flags, "-o", "set", "--take", "fr-en=4000")
     assert done.returncode == 2
-    assert "4,000 examples of fr-en were asked for" in done.stderr
+    assert "4,000 examples of fr-en were requested" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ape.adapters import read_card
 from finetune.base_model import find_base
-from finetune.checks import stop_rate
+from finetune.checks import parity
 from finetune.data.dataset import write_dataset
 from finetune.export.gguf_lora import write_gguf_lora
 from tests.ape.cli.conftest import Run
@@ -143,7 +143,7 @@ def test_an_engine_with_other_weights_fails_the_check(
     check: Run, folder: Path, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The served file is the export of another adapter; the stop rate is ignored here."""
-    monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)
+    monkeypatch.setattr(parity, "MIN_STOP_RATE", 0.0)
     words = ("--data", "data", "--base", "tiny", "--gguf", "tiny.gguf", "--prompts", 2)
     sound = check(adapter, *words)
     assert (sound.returncode, sound.stderr) == (0, "")
@@ -189,7 +189,7 @@ def test_a_vllm_that_fails_to_start_does_not_lose_the_other_results(
     broken.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exec {sys.executable} -c pass\necho no memory >&2\nexit 1\n')
     broken.chmod(0o755)
     monkeypatch.setenv("APE_VLLM_PYTHON", str(broken))
-    monkeypatch.setattr(stop_rate, "MIN_STOP_RATE", 0.0)
+    monkeypatch.setattr(parity, "MIN_STOP_RATE", 0.0)
     done = check(adapter, "--data", "data", "--base", "tiny", "--prompts", 1, "--vllm")
     assert done.returncode == 1
     assert "vllm was not compared: it failed. " in done.stdout

@@ -6,8 +6,7 @@ import pytest
 
 from ape.cli.finetune.check_output import list_shortcomings
 from finetune.checks.divergence import TokenDivergence
-from finetune.checks.parity import EngineParity, ParityDifference
-from finetune.checks.stop_rate import StopRate
+from finetune.checks.parity import EngineParity, ParityDifference, StopRate
 
 pytestmark = pytest.mark.torch
 

@@ -18,13 +18,17 @@ import pytest
 from ape.adapters import AdapterCardBase, amend_card, read_base, read_card
 from ape.adapters.gguf import GGUF_FILE
 from ape.engines.factory import open_engine
+from ape.jobs.store import JobStore
+from ape.review.decisions import ReviewAction, ReviewDecision
+from ape.review.store import ReviewStore
 from ape.settings import Settings, default_cache
 from finetune.base_model import find_base
 from finetune.data.example import Example, sample_evenly
 from finetune.export.gguf_lora import write_gguf_lora
-from finetune.scoring.served_adapter import ScoredModel, ServedAdapter, find_served_adapter
+from finetune.scoring.served_adapter import ScoredModel, ServedAdapter, find_prompted_model, find_served_adapter
 from prompts import prompt_format
 from tests.ape.cli.conftest import Run
+from tests.ape.review.conftest import fill
 from tests.finetune.data.sample_text import write_rows
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 
@@ -44,6 +48,8 @@ def passage(number: int) -> tuple[Example, str, float]:
     return example, mt.replace("old", "bald", 1), -2.5
 
 
+# Edits, those that help and harm, and the same of those that pass: two thirds mend a verb, the rest spoil an adjective.
+KINDS = {"verb form": (60, 60, 0, 60, 60, 0), "word choice": (30, 0, 30, 0, 0, 0)}
 PASSAGES = [passage(number) for number in range(90)]
 EXAMPLES = [example for example, _, _ in PASSAGES]
 
@@ -68,7 +74,7 @@ def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> di
     """A line of the file of drafts."""
     prompt = prompt_format(measured.model.format).render(example.question)
     known = example.mt.split()
-    chances = [
+    logprobs = [
         [(" " if at else "") + word, -0.01 if word in known else sure, []] for at, word in enumerate(text.split(" "))
     ]
     return {
@@ -78,7 +84,7 @@ def draft(measured: ScoredModel, example: Example, text: str, sure: float) -> di
         "text": text,
         "finish": "stop",
         "usage": [20, 10],
-        "chances": chances,
+        "chances": logprobs,
     }
 
 
@@ -125,12 +131,15 @@ async def test_the_files_describe_what_the_engine_serves(made: tuple[Path, Serve
 def test_a_filter_is_fitted_on_stored_drafts_and_written_to_the_card(here: Run, adapter: Path) -> None:
     done = here("finetune", "gate", "mine", "--rows", "rows.jsonl")
     assert done.returncode == 0, done.stderr
-    first, second, third = done.stdout.splitlines()
+    first, second, third, kinds, *by_kind, written = done.stdout.splitlines()
     gate = read_card(adapter).gate
     assert gate is not None
     assert first == f"90 edits were found; the threshold is {gate.threshold:g}."
     assert "In cross-validation, 60 edits pass, with the threshold of the other folds." in second
     assert third == "  fr-en: +60 of 1,260 words"  # expected: a word in each of the 60 that mend, 14 words in all 90
+    assert kinds.startswith("By kind of edit")
+    assert by_kind == ["  verb form: 60 (+60 -0), 60 pass (+60 -0)", "  word choice: 30 (+0 -30), 0 pass (+0 -0)"]
+    assert written == "The filter was written to mine."
     again = here("finetune", "gate", "mine", "--rows", "rows.jsonl", "--json")
     assert json.loads(again.stdout) == {
         "threshold": gate.threshold,
@@ -140,7 +149,49 @@ def test_a_filter_is_fitted_on_stored_drafts_and_written_to_the_card(here: Run, 
         "words": {"fr-en": 1260},
         "loops": {},
         "cuts_loops": False,
+        "restores_names": False,
+        "kinds": {
+            "verb form": {
+                "edits": 60,
+                "helped": 60,
+                "harmed": 0,
+                "passed": 60,
+                "passed_helped": 60,
+                "passed_harmed": 0,
+            },
+            "word choice": {
+                "edits": 30,
+                "helped": 0,
+                "harmed": 30,
+                "passed": 0,
+                "passed_helped": 0,
+                "passed_harmed": 0,
+            },
+        },
     }
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_a_filter_is_fitted_on_what_a_reviewer_accepted_and_rejected(
+    here: Run, adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows.jsonl").unlink()
+    url = f"sqlite:///{tmp_path / 'jobs.sqlite'}"
+    monkeypatch.setenv("APE_JOBS", url)
+    with JobStore(url) as store:
+        job = fill(store, tuple((one.source, one.mt, text) for one, text, _ in PASSAGES))
+        reviews = ReviewStore(store)
+        versions = {one.id: one.version for one in reviews.paragraphs(job.id)}
+        wanted = [ReviewAction.ACCEPT if number % 3 else ReviewAction.REJECT for number in range(90)]
+        decisions = [ReviewDecision(f"p{at}", versions[f"p{at}"], action) for at, action in enumerate(wanted)]
+        reviews.decide(job, decisions, author="Anna")
+    built = here("finetune", "build", "--reviews", "j", "-o", "data", "--book-from-rows", "10")
+    assert built.returncode == 0, built.stderr
+    done = here("finetune", "gate", "mine", "--rows", "data.j.reviews.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("90 edits were found")
+    assert "  word choice: 30 (+0 -30), 0 pass (+0 -0)" in done.stdout.splitlines()
+    assert "  verb form: 60 (+60 -0), 60 pass (+60 -0)" in done.stdout.splitlines()
 
 
 @pytest.mark.usefixtures("no_engine")
@@ -155,6 +206,7 @@ def test_a_score_compares_filter_guards_and_base_with_the_unedited_mt(here: Run,
         ("do nothing", "90", "0.0%"),
         ("tuned", "90", "66.7%"),
         ("tuned, without the gate", "90", "100.0%"),
+        ("best that any gate could do", "90", "66.7%"),
         ("do nothing", "9 of 90", "0.0%"),
         ("untuned", "9 of 90", "0.0%"),
     }
@@ -178,6 +230,41 @@ def test_a_score_compares_filter_guards_and_base_with_the_unedited_mt(here: Run,
     assert (before, after) == (pytest.approx(100 / 14), pytest.approx(100 / 14 / 3))
     assert rows["untuned", 9]["of"] == 90
     assert [cell["p_value"] for cell in rows["untuned", 9]["cells"]] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.usefixtures("no_engine", "adapter")
+def test_a_prompted_model_gets_a_profile_that_is_read_next_to_its_file(
+    here: Run, made: tuple[Path, ServedAdapter], tmp_path: Path
+) -> None:
+    model = shutil.copy(made[0].with_name("tiny.gguf"), tmp_path)
+    words = ("--base", "tiny.gguf", "--rows", "rows.jsonl")
+    target = asyncio.run(find_prompted_model(SETTINGS.model_copy(update={"model": str(model)})))
+    write_rows(tmp_path / "tiny.drafts.jsonl", [draft(target, *one) for one in PASSAGES])
+    done = here("finetune", "gate", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("The filter was written to tiny.profile.json.\n")
+    after = asyncio.run(find_prompted_model(SETTINGS.model_copy(update={"model": str(model)})))
+    assert after.model.edit_filter is not None
+    assert after.model.edit_filter.joins_neighbours
+    assert after.model.edit_filter.fitted_on == "90 passages, all of rows.jsonl"
+    assert after.model.revision != target.model.revision
+    # The drafts do not depend on the filter, so they are found again.
+    assert after.cache_key == target.cache_key
+    scored = here("finetune", "score", *words, "--json")
+    assert scored.returncode == 0, scored.stderr
+    rows = {row["system"]: row["edited"] for row in json.loads(scored.stdout)["rows"]}
+    assert rows["tiny"] == pytest.approx(2 / 3)
+    assert json.loads((tmp_path / "tiny.results.json").read_bytes())["answers"] == after.model.revision
+
+
+@pytest.mark.usefixtures("no_engine", "adapter")
+def test_a_damaged_profile_is_one_sentence(here: Run, made: tuple[Path, ServedAdapter], tmp_path: Path) -> None:
+    shutil.copy(made[0].with_name("tiny.gguf"), tmp_path)
+    (tmp_path / "tiny.profile.json").write_text('{"format": 3', encoding="utf-8")
+    done = here("finetune", "gate", "--base", "tiny.gguf", "--rows", "rows.jsonl")
+    assert done.returncode != 0
+    assert "tiny.profile.json is no profile of a model" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.usefixtures("no_engine")
@@ -261,6 +348,7 @@ def test_another_engine_is_refused_rather_than_ignored(
     ("words", "sentence"),
     [
         (["mine"], "Give either --data, a training set, or --rows"),
+        (["--rows", "rows.jsonl"], "Give an adapter, or --base with the name or .gguf file of a model"),
         (["mine", "--data", "data", "--rows", "rows.jsonl"], "Give either --data, a training set, or --rows"),
         (["mine", "--rows", "gone.jsonl"], "gone.jsonl can't be read: No such file"),
         (["mine", "--rows", "none.jsonl"], "none.jsonl is empty"),

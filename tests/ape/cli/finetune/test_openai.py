@@ -76,7 +76,7 @@ def ape(provider: Hosting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
 
 @pytest.fixture
 def order(data: Path) -> tuple[str, ...]:
-    return ("--data", str(data), "--out", "out", "--base", "tiny", "--price", "2", "--yes")
+    return ("--data", str(data), "--output", "out", "--base", "tiny", "--price", "2", "--yes")
 
 
 def test_from_examples_to_a_model_and_how_to_use_it(
@@ -120,7 +120,7 @@ def test_the_same_command_again_costs_nothing(ape: Type, order: tuple[str, ...],
 def test_a_dry_run_writes_and_checks_and_sends_nothing(
     ape: Type, data: Path, provider: Hosting, tmp_path: Path
 ) -> None:
-    done = ape("--data", str(data), "--out", "out", "--base", "tiny", "--dry-run")
+    done = ape("--data", str(data), "--output", "out", "--base", "tiny", "--dry-run")
     assert (done.code, done.out) == (0, "out/train.jsonl\nout/dev.jsonl\n")
     assert "The price of a million tokens is not known. Set the price with --price." in done.err
     assert provider.calls == []
@@ -128,7 +128,7 @@ def test_a_dry_run_writes_and_checks_and_sends_nothing(
 
 
 def test_nothing_is_spent_without_confirmation(ape: Type, data: Path, provider: Hosting) -> None:
-    done = ape("--data", str(data), "--out", "out", "--base", "tiny")
+    done = ape("--data", str(data), "--output", "out", "--base", "tiny")
     assert (done.code, done.out) == (2, "")
     assert "use --yes" in done.err
     assert provider.calls == []
@@ -174,7 +174,7 @@ def test_a_job_is_followed_from_anywhere_and_cancelled(
 ) -> None:
     provider.faults["job"] = [Fail(400, "not now")]
     assert ape(*order).code == 1
-    done = ape("--follow", "ftjob-1", "--out", "elsewhere", "--json")
+    done = ape("--follow", "ftjob-1", "--output", "elsewhere", "--json")
     card = json.loads(done.out)
     assert card == json.loads((tmp_path / "elsewhere" / "card.json").read_bytes())
     assert card["prompt"].startswith("chat@")
@@ -195,10 +195,10 @@ def test_the_model_is_kept_when_results_cant_be_downloaded(
     ("words", "sentence"),
     [
         ((), "--data is missing"),
-        (("--data", "none"), "--out is missing"),
-        (("--data", "none", "--out", "out"), "--base is missing"),
-        (("--data", "none", "--out", "out", "--base", "tiny"), "none holds no examples"),
-        (("--data", "none", "--out", "out", "--base", "b", "--suffix", "x" * 65), "--suffix has 65"),
+        (("--data", "none"), "--output is missing"),
+        (("--data", "none", "--output", "out"), "--base is missing"),
+        (("--data", "none", "--output", "out", "--base", "tiny"), "none holds no examples"),
+        (("--data", "none", "--output", "out", "--base", "b", "--suffix", "x" * 65), "--suffix has 65"),
         (("--follow", "ftjob-9"), "knows no job ftjob-9"),
     ],
 )
@@ -273,7 +273,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_follow_it(
     hand.join()
     assert (done.code, done.out) == (130, "")
     assert "Job ftjob-1 still runs" in done.err
-    assert f"--follow ftjob-1 --url {provider.url} --out out" in done.err
+    assert f"--follow ftjob-1 --url {provider.url} --output out" in done.err
     assert "cancel" not in provider.calls
 
 

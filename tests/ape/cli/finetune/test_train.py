@@ -1,10 +1,11 @@
-"""`ape finetune train` as a subprocess."""
+"""`ape finetune train` as typed."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import signal
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def words(place: Path, out: Path, *, steps: int) -> list[str]:
     config = out.with_suffix(".toml")
     config.write_text(CONFIG.format(steps=steps))
-    flags = {"--config": config, "--base": place / "base", "--data": place / "data", "--out": out}
+    flags = {"--config": config, "--base": place / "base", "--data": place / "data", "--output": out}
     return ["finetune", "train", *(str(word) for pair in flags.items() for word in pair)]
 
 
 @pytest.mark.subprocess
-def test_progress_and_next_commands_are_printed(here: Run, place: Path, tmp_path: Path) -> None:
+def test_progress_and_next_commands_are_printed(
+    here: Run, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("ape.cli.finetune.train"), "QUIET_SECONDS", 3600.0)
     out = tmp_path / "adapter"
     done = here(*words(place, out, steps=3), "--json")
     assert done.returncode == 0, done.stderr
