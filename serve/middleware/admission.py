@@ -1,12 +1,17 @@
-"""Limit how many passages are in the service; refuse the rest with a time to retry."""
+"""Limit how many passages and event streams are in the service; refuse the rest with a time to retry."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ape.errors import Busy
+
+# Event streams of one owner: each takes one of the connections of the service.
+MAX_STREAMS = 100
+_STREAM_RETRY_SECONDS = 10.0
 
 
 class AdmissionLimit:
@@ -34,3 +39,27 @@ class AdmissionLimit:
             self._seconds_each += 0.1 * (shared - self._seconds_each)
         finally:
             self.admitted -= count
+
+
+class StreamLimit:
+    """Count the event streams of each owner."""
+
+    def __init__(self, capacity: int = MAX_STREAMS) -> None:
+        self._capacity = capacity
+        self._open: Counter[str] = Counter()
+
+    @contextmanager
+    def admit(self, owner: str) -> Iterator[None]:
+        """Admit a stream for the length of the block, or raise Busy."""
+        if self._open[owner] >= self._capacity:
+            raise Busy(
+                f"This key follows {self._capacity} jobs already. Close other streams first.",
+                retry_after=_STREAM_RETRY_SECONDS,
+            )
+        self._open[owner] += 1
+        try:
+            yield
+        finally:
+            self._open[owner] -= 1
+            if not self._open[owner]:
+                del self._open[owner]

@@ -13,6 +13,7 @@ from ape.network import is_loopback, url_host
 from ape.settings import Settings
 from serve.middleware.http_exchange import api_key_hash
 from serve.middleware.problems import NotAllowed
+from serve.middleware.sessions import SESSION_REQUIRED_SCOPE, session_of
 
 
 def refuse_open_binding(settings: Settings) -> None:
@@ -43,15 +44,19 @@ def authenticate(request: Request, settings: Settings) -> None:
         if not is_loopback(url_host(f"//{request.headers.get('host', '')}")):
             raise NotAllowed("Address this service as 127.0.0.1 or localhost.", status=403)
         _refuse_other_sites(request)
+        if request.scope.get(SESSION_REQUIRED_SCOPE) and session_of(request.scope) is None:
+            raise NotAllowed("Open the address that the studio printed when it started.", status=401)
         return
     _require_key(request, (*settings.api_keys, *settings.admin_keys))
 
 
 def _refuse_other_sites(request: Request) -> None:
     """Raise if a page of another site sends the request: browsers let it send forms without a preflight."""
-    origin = request.headers.get("origin")
-    foreign = origin is not None and not is_loopback(url_host(origin))
-    if foreign or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    # A form on a page that sends no referrer has the origin "null"; the browser vouches that it is one of ours.
+    is_own_form = origin == "null" and site == "same-origin"
+    foreign = origin is not None and not is_own_form and not is_loopback(url_host(origin))
+    if foreign or site in ("cross-site", "same-site"):
         raise NotAllowed("Pages of other sites can't use this service without a key.", status=403)
 
 
@@ -78,6 +83,10 @@ def _require_key(request: Request, keys: tuple[str, ...]) -> None:
     given = api_key_hash(request.scope)
     if given is None:
         raise NotAllowed("Send the header 'Authorization: Bearer KEY'.", status=401)
-    # All keys are compared, so that the time taken reveals nothing.
-    if not any([hmac.compare_digest(f"sha256:{given}", known) for known in keys]):  # noqa: C419
+    if not is_known_key(given, keys):
         raise NotAllowed("That key is not valid.", status=401)
+
+
+def is_known_key(key_hash: str, keys: tuple[str, ...]) -> bool:
+    """Whether the hash is that of one of the keys. All are compared, so that the time taken reveals nothing."""
+    return any([hmac.compare_digest(f"sha256:{key_hash}", known) for known in keys])  # noqa: C419

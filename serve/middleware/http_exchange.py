@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ape.files.hashing import hash_text
 
 CLIENT_CLOSED_REQUEST = 499
+# Where the scope of a request has its session, which stands for a key.
+SESSION_SCOPE = "ape.session"
 
 
 class HttpExchange:
@@ -96,7 +98,9 @@ def wrap_app(app: Starlette, *layers: Callable[[ASGIApp], ASGIApp]) -> None:
 
 
 def api_key_hash(scope: Scope) -> str | None:
-    """Return the SHA-256 of the key that the caller sent, valid or not, in hexadecimal."""
+    """Return the SHA-256 of the key that the caller sent, valid or not, or of its session, in hexadecimal."""
+    if session := scope.get(SESSION_SCOPE):
+        return session.key_hash or None
     scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         return None

@@ -59,7 +59,7 @@ class _Writer:
                 self._write(line)
 
     def _write(self, line: str) -> None:
-        """Past Python's buffer: what that can't get rid of when a pipe breaks would make the process exit as failed."""
+        """Bypass Python's buffer: data left in it when a pipe breaks would make the process exit with an error."""
         if self._stream is None:  # closed at the start; its number may since be that of another file
             return
         rest = f"{line}\n".encode(errors="backslashreplace")

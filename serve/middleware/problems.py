@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, StoreError, TooLong
+from serve.middleware.field_errors import describe_field_error
 from serve.middleware.request_log import log_problem, problem_name
 from serve.schemas.problem import Problem
 
 log = logging.getLogger("ape.serve")
 MEDIA_TYPE = "application/problem+json"
+ProblemPage = Callable[[Request, Problem], Response]
+
+# How many errors are read; five are described.
+MAX_ERRORS = 50
 
 
 class NotAllowed(ApeError):
@@ -76,10 +82,17 @@ def public_message(error: ApeError) -> str:
 
 def _invalid(errors: Sequence[Any]) -> Problem:
     """Describe validation errors, without their `input`: it may hold a lone surrogate, which JSON can't."""
-    parts = []
-    for error in errors[:5]:
-        name = ".".join(str(part) for part in error["loc"]) or "body"
-        parts.append((name, f"{name}: {error['msg']}"))
+    choices: dict[str, list[str]] = {}
+    messages: dict[str, str] = {}
+    for error in errors[:MAX_ERRORS]:
+        name = _field_name(error["loc"])
+        if error["type"] in ("literal_error", "enum"):
+            # A union of choices is one error for each member: together they are what the field takes.
+            choices.setdefault(name, []).extend(_choices(str(error["ctx"]["expected"])))
+        else:
+            messages.setdefault(name, describe_field_error(error))
+    texts = {name: f"one of {', '.join(dict.fromkeys(values))}" for name, values in choices.items()} | messages
+    parts = [(name, f"{name}: {text}") for name, text in texts.items()][:5]
     return Problem(
         type="urn:ape:problem:input",
         title=InputError.title,
@@ -87,6 +100,19 @@ def _invalid(errors: Sequence[Any]) -> Problem:
         detail=_printable("; ".join(text for _, text in parts)),
         field=_printable(parts[0][0]),
     )
+
+
+def _field_name(location: Sequence[object]) -> str:
+    """The field as a client writes it: without where it was sent, nor the type that pydantic tried."""
+    parts = [str(part) for part in location]
+    if len(parts) > 1 and parts[0] in ("query", "path", "header", "cookie"):
+        parts = parts[1:]
+    return ".".join(part for part in parts if not part.startswith("literal[")) or "body"
+
+
+def _choices(expected: str) -> list[str]:
+    """The choices in a message of pydantic, such as "'book' or 'report'"."""
+    return re.findall(r"'([^']*)'", expected) or [expected]
 
 
 def _printable(text: str) -> str:
@@ -104,27 +130,56 @@ def problem_response(problem: Problem, error: Exception | None = None) -> JSONRe
     return JSONResponse(problem.to_json(), problem.status, headers, media_type=MEDIA_TYPE)
 
 
+def _page(request: Request, problem: Problem) -> Response | None:
+    """The problem as a page, for a person who followed a link; None for programs, and below /v1."""
+    make_page: ProblemPage | None = getattr(request.app.state, "problem_page", None)
+    if make_page is None or request.url.path.startswith("/v1/"):
+        return None
+    return make_page(request, problem) if "text/html" in request.headers.get("accept", "") else None
+
+
+def _http_detail(request: Request, error: HTTPException) -> str:
+    """The detail of an error, better than the framework's where that only repeats the title."""
+    match error.status_code, error.detail:
+        case 404, "Not Found":
+            return f"There is nothing at {request.url.path}."
+        case 405, "Method Not Allowed":
+            return f"{request.method} is not possible at {request.url.path}; possible: {_allowed(error)}."
+    return str(error.detail)
+
+
+def _allowed(error: HTTPException) -> str:
+    return (error.headers or {}).get("Allow") or "see the documentation of this address"
+
+
+def respond_to_error(request: Request, error: Exception) -> Response:
+    """Respond with the problem of an error: a page for a person who followed a link or sent a form, else JSON."""
+    problem = problem_from_error(error)
+    return _page(request, problem) or problem_response(problem, error)
+
+
 def install_problem_handlers(app: FastAPI) -> None:
-    """Install handlers that respond to every error with problem details."""
+    """Install handlers that respond to every error with problem details, or with `app.state.problem_page`."""
 
-    async def ours(_: Request, error: Exception) -> JSONResponse:
+    async def ours(request: Request, error: Exception) -> Response:
         log_problem(error)
-        return problem_response(problem_from_error(error), error)
+        return respond_to_error(request, error)
 
-    async def http(_: Request, error: Exception) -> JSONResponse:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Refused")
         problem = Problem(
-            type="about:blank", title=title, status=error.status_code, detail=_printable(str(error.detail))
+            type="about:blank", title=title, status=error.status_code, detail=_printable(_http_detail(request, error))
         )
-        answer = problem_response(problem)
+        answer = _page(request, problem) or problem_response(problem)
         answer.headers.update(error.headers or {})
         return answer
 
-    async def invalid(_: Request, error: Exception) -> JSONResponse:
+    async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         log_problem(error)
-        return problem_response(_invalid(error.errors()))
+        problem = _invalid(error.errors())
+        return _page(request, problem) or problem_response(problem)
 
     app.add_exception_handler(ApeError, ours)
     app.add_exception_handler(ValidationError, ours)

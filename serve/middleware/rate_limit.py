@@ -22,7 +22,7 @@ class TooMany(Busy):
 
 
 class RateLimit:
-    """What each caller may still ask for: "600/minute", several as in "20/second; 600/minute", or None for anything.
+    """Limits for each caller: "600/minute", several as in "20/second; 600/minute", or None for no limit.
 
     Counted by a sliding window: two numbers for each caller, however high the limit, forgotten after two windows. It
     takes the passages of the last window as spread evenly over it. So, as with a token bucket, one who was silent may
@@ -56,7 +56,7 @@ class RateLimit:
             self._windows.hit(limit, identity, cost=count)
 
     def _wait(self, limit: RateLimitItem, identity: str, count: int) -> float:
-        """Seconds until so many pass, if nobody else of that identity asks meanwhile.
+        """Seconds until that many passages are allowed, if the caller sends nothing else.
 
         They pass when the last window's passages, weighed by how much of this window is left, and this window's
         together leave that much room.

@@ -62,7 +62,7 @@ _record: ContextVar[_Record | None] = ContextVar("record", default=None)
 
 
 def log_fields(**fields: LogValue) -> None:
-    """Add fields of these names to the line of the request under way, if there is one. Never text of a passage."""
+    """Add fields to the line of the current request, if there is one. Never text of a passage."""
     if record := _record.get():
         record.fields |= fields
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 
 from serve.pages.responses import PAGE_HEADERS, page_response
@@ -41,9 +41,9 @@ def add_comparison_routes(app: FastAPI, folder: Path, *, auth: Any) -> None:
     """Add GET /compare, /compare/{name} and the files of a comparison."""
 
     @app.get("/compare", include_in_schema=False, dependencies=[auth])
-    async def comparisons() -> Response:
+    async def comparisons(request: Request) -> Response:
         listed = await asyncio.to_thread(list_comparisons, folder)
-        return page_response("comparisons.html", comparisons=listed, folder=folder)
+        return page_response(request, "comparisons.html", nav="evaluation", comparisons=listed, folder=folder)
 
     @app.get("/compare/{name}", include_in_schema=False, dependencies=[auth])
     async def report(name: str) -> Response:

@@ -98,7 +98,7 @@ def interim_results(trials: TrialStore, id: str, known_etag: str = "") -> tuple[
         facts=_facts(trial),
         items=len(trial.items),
         votes=len(votes),
-        expected=len(trial.items) * len(raters),
+        expected=min(trial.per_rater or len(trial.items), len(trial.items)) * len(raters),
         pairs=pairs,
         unmeasured=unmeasured,
         raters=raters,
@@ -226,14 +226,11 @@ def _conclusion(seen: Preference, any_time: SequentialLook, unit: str, planned: 
 
 
 def _position_note(votes: Sequence[Vote]) -> str:
-    from eval.human.analysis.preference_rates import position_effect
+    from eval.human.analysis.position_effect import position_effect
     from eval.statistics.counts import Unmeasured
 
     found = position_effect(votes)
     if isinstance(found, Unmeasured):
         return ""
-    share, low, high = found.first, 100 * found.interval.low, 100 * found.interval.high
-    return (
-        f"The text shown first was preferred in {100 * share.rate:.0f}% of {share.trials:,} votes "
-        f"({low:.0f} to {high:.0f}, {format_p_value(found.shown_p_value)} against one half)."
-    )
+    tested = "" if isinstance(found.odds, Unmeasured) else f" ({format_p_value(found.odds.p_value)} within pairs)"
+    return f"The text shown first was preferred in {100 * found.rate:.0f}% of {found.trials:,} votes{tested}."

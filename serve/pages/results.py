@@ -34,8 +34,8 @@ def add_result_routes(app: FastAPI, trial_store: LazyTrialStore, *, auth: Any) -
     """Add GET /ab, /ab/{trial}/results and the votes as files."""
 
     @app.get("/ab", include_in_schema=False, dependencies=[auth])
-    async def tests() -> Response:
-        return page_response("trials.html", tests=await trial_store.run(_list_trials))
+    async def tests(request: Request) -> Response:
+        return page_response(request, "trials.html", nav="evaluation", tests=await trial_store.run(_list_trials))
 
     @app.get("/ab/{trial}/results", include_in_schema=False, dependencies=[auth])
     async def results(request: Request, trial: str) -> Response:
@@ -43,14 +43,18 @@ def add_result_routes(app: FastAPI, trial_store: LazyTrialStore, *, auth: Any) -
         try:
             etag, found = await trial_store.run(lambda trials: interim_results(trials, trial, known_etag))
         except UnknownTrial as error:
-            return page_response("message.html", status=404, title="No such test", message=str(error))
+            return page_response(request, "message.html", status=404, title="No such test", message=str(error))
         except ModuleNotFoundError as error:
             message = f"This needs {error.name}, which is not installed: pip install 'ape-books[eval]'"
-            return page_response("message.html", status=503, title="Results are not available here", message=message)
+            return page_response(
+                request, "message.html", status=503, title="Results are not available here", message=message
+            )
         headers = {"ETag": f'"{etag}"', "Cache-Control": "no-cache"}
         if found is None:
             return Response(status_code=304, headers=PAGE_HEADERS | headers)
-        return page_response("results.html", headers=headers, script="auto_refresh.js", results=found)
+        return page_response(
+            request, "results.html", nav="evaluation", headers=headers, scripts=["auto_refresh.js"], results=found
+        )
 
     @app.get("/ab/{trial}/votes.{kind}", include_in_schema=False, dependencies=[auth])
     async def votes(trial: str, kind: Literal["jsonl", "csv"]) -> Response:

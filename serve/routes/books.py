@@ -15,26 +15,30 @@ from ape.engines import Engine
 from ape.errors import EngineUnavailable, InputError
 from ape.jobs.job import Job
 from ape.jobs.job_files import JobFiles
-from ape.jobs.planning import complete_recipe, open_files, plan_job
+from ape.jobs.names_update import NamesChoice
 from ape.settings import Settings
 from serve.middleware.auth import auth_dependency, authenticate, owner_of
-from serve.middleware.disconnect import ClientGone
+from serve.middleware.disconnect import ClientGone, cancel_on_disconnect
+from serve.middleware.rate_limit import caller_identity
 from serve.middleware.request_log import log_fields
 from serve.routes.multipart import (
     MEDIA_TYPE,
     Upload,
     UploadLimits,
     disk_error,
+    expected_bytes,
     multipart_boundary,
     receive_upload,
     upload_too_large,
 )
 from serve.routes.openapi import problem_responses
+from serve.scheduler.book_planner import BookPlan
 from serve.scheduler.scheduler import JobScheduler
 from serve.scheduler.upload_folder import PARTIAL_SUFFIX
 from serve.schemas.jobs import BookRequest, JobOut
 
-FILE_PARTS = ("source", "mt", "bilingual")
+BOOK_PARTS = ("source", "mt", "bilingual")
+FILE_PARTS = (*BOOK_PARTS, "names")
 
 
 def add_book_routes(app: FastAPI, settings: Settings) -> None:
@@ -46,32 +50,42 @@ def add_book_routes(app: FastAPI, settings: Settings) -> None:
         summary="Send a book to be post-edited",
         description=(
             "Send the source and its machine translation as the files `source` and `mt`, or both in one file as "
-            "`bilingual`. The response is a job, which runs in the background: see GET /v1/jobs/{id}."
+            "`bilingual`. The names of the book are found and repaired first, or taken from a file `names`. "
+            "The response is a job, which runs in the background: see GET /v1/jobs/{id}."
         ),
         response_model=JobOut,
         status_code=201,
         responses={
             201: {"headers": {"Location": {"schema": {"type": "string"}, "description": "URL of the job"}}},
-            **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 502, 503, 504, 507),
+            **problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504, 507),
         },
         openapi_extra=_body(),
         dependencies=[auth_dependency(settings, authenticate)],
     )
     async def send(request: Request) -> Response:
-        scheduler: JobScheduler = request.app.state.scheduler
-        multipart_boundary(request.headers.get("content-type", ""))
-        _refuse_too_large(request, settings.max_book_bytes)
-        upload = _BookUpload(scheduler, request.app.state.registry, owner_of(request, settings))
-        try:
-            job = await upload.accept(request, settings)
-        except asyncio.CancelledError:
-            # uvicorn's graceful shutdown has timed out. Uncaught, this would be a 500.
-            raise _stopping() from None
-        log_fields(job=job.id)
-        scheduler.wake()
-        counts = await asyncio.to_thread(scheduler.store.counts, job.id)
+        job = await receive_book(request, settings)
+        counts = await asyncio.to_thread(request.app.state.scheduler.store.counts, job.id)
         content = JobOut.of(job, counts, None).model_dump(mode="json")
         return JSONResponse(content, 201, {"Location": f"/v1/jobs/{job.id}"})
+
+
+async def receive_book(request: Request, settings: Settings) -> Job:
+    """Receive the form of a book and plan its job."""
+    scheduler: JobScheduler = request.app.state.scheduler
+    multipart_boundary(request.headers.get("content-type", ""))
+    _refuse_too_large(request, settings.max_book_bytes)
+    owner = owner_of(request, settings)
+    request.app.state.rate_limit.take(caller_identity(request, settings), 1)
+    upload = _BookUpload(scheduler, request.app.state.registry, owner)
+    try:
+        async with scheduler.quota.admit(owner, expected_bytes(request.headers, settings.max_book_bytes)):
+            job = await upload.accept(request, settings)
+    except asyncio.CancelledError:
+        # uvicorn's graceful shutdown has timed out. Uncaught, this would be a 500.
+        raise _stopping() from None
+    log_fields(job=job.id)
+    scheduler.wake()
+    return job
 
 
 class _BookUpload:
@@ -87,7 +101,9 @@ class _BookUpload:
     async def accept(self, request: Request, settings: Settings) -> Job:
         async with self.scheduler.receiving_upload(self.id):
             upload = await self._receive(request, settings)
-            options = BookRequest.model_validate({name: text for name, text in upload.fields.items() if text})
+            fields = {name: text for name, text in upload.fields.items() if text}
+            # In a thread: a glossary may be long.
+            options = await asyncio.to_thread(BookRequest.model_validate, fields)
             try:
                 return await self._plan(request, upload, options)
             except InputError as error:
@@ -98,23 +114,22 @@ class _BookUpload:
     async def _plan(self, request: Request, upload: Upload, options: BookRequest) -> Job:
         files = _files(upload, options)
         await self._refuse_if_abandoned(request)
-        opened = await self.scheduler.run_in_thread(
-            open_files, files, source_language=options.source_language, target_language=options.target_language
-        )
-        await self._refuse_if_abandoned(request)
         async with self.engine.using(options.model) as model:
-            recipe = complete_recipe(opened, model, options.to_recipe())
-        started = await self.scheduler.run_in_thread(
-            plan_job,
-            self.scheduler.store,
-            opened,
-            recipe,
-            id=self.id,
-            output=str(self.folder / f"output{opened.files.mt.suffix}"),
-            name=options.name or upload.labels.get("bilingual") or upload.labels["mt"],
-            owner=self.owner,
-            engine=options.model,
-        )
+            plan = BookPlan(
+                self.id,
+                files,
+                self.folder / f"output{files.mt.suffix}",
+                options.to_recipe(),
+                model=model,
+                engine=options.model,
+                name=options.name or upload.labels.get("bilingual") or upload.labels["mt"],
+                owner=self.owner,
+                source_language=options.source_language,
+                target_language=options.target_language,
+                names=_names(upload, options),
+                is_paused=not options.start,
+            )
+        started = await cancel_on_disconnect(request, self.scheduler.planner.plan(plan))
         await self._refuse_if_abandoned(request)
         return started.job
 
@@ -134,7 +149,7 @@ class _BookUpload:
                 partial,
                 content_type=request.headers.get("content-type", ""),
                 files=FILE_PARTS,
-                fields=tuple(BookRequest.model_fields),
+                fields=tuple(field.alias or name for name, field in BookRequest.model_fields.items()),
                 limits=UploadLimits(whole=settings.max_book_bytes, fields=settings.max_body_bytes),
             )
             await asyncio.to_thread(partial.rename, self.folder)
@@ -143,7 +158,9 @@ class _BookUpload:
         except OSError as error:
             raise disk_error(error) from error
         files = {name: self.folder / path.name for name, path in upload.files.items()}
-        return Upload(files, upload.labels, upload.fields)
+        # A form without a chosen file sends an empty part without a name.
+        files = {name: path for name, path in files.items() if upload.labels[name] != name or path.stat().st_size}
+        return Upload(files, {name: upload.labels[name] for name in files}, upload.fields)
 
 
 def _stopping() -> EngineUnavailable:
@@ -158,7 +175,7 @@ def _refuse_too_large(request: Request, limit: int) -> None:
 
 
 def _files(upload: Upload, options: BookRequest) -> JobFiles:
-    given = set(upload.files)
+    given = set(upload.files) - {"names"}
     if given == {"bilingual"}:
         return JobFiles(None, upload.files["bilingual"], options.encoding, options.format)
     if given == {"source", "mt"}:
@@ -166,9 +183,14 @@ def _files(upload: Upload, options: BookRequest) -> JobFiles:
     missing = next((name for name in ("mt", "source") if name not in given), "bilingual")
     raise InputError(
         "Send two files, source and mt, or one file with both, bilingual. Received: "
-        f"{' and '.join(name for name in FILE_PARTS if name in given) or 'none'}.",
+        f"{' and '.join(name for name in BOOK_PARTS if name in given) or 'none'}.",
         field=missing,
     )
+
+
+def _names(upload: Upload, options: BookRequest) -> NamesChoice:
+    path = upload.files.get("names")
+    return NamesChoice("file", path) if path else NamesChoice(options.names)
 
 
 def _body() -> dict[str, Any]:

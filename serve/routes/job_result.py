@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -17,13 +17,15 @@ from urllib.parse import quote
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
-from ape.books.formats import FORMATS, ExportFormat
+from ape.books.formats import FORMATS, ExportFormat, ReviewExport
 from ape.errors import Conflict, StoreError
 from ape.jobs.export import EXPORTS, export_rows
 from ape.jobs.job import Job, JobState
 from ape.jobs.output import write_output
 from ape.jobs.store import JobStore
 from ape.reports.job_report import write_job_report
+from ape.review.export import REVIEW_EXPORTS, write_review_export
+from ape.review.store import ReviewStore
 from serve.scheduler.scheduler import JobScheduler
 from serve.scheduler.upload_folder import RESULT_PREFIX
 
@@ -63,8 +65,8 @@ async def open_job_result(scheduler: JobScheduler, job: Job, format: ResultForma
     if format == "book" and job.state is JobState.DONE:
         # The file exists, so skip the queue of worker threads.
         with suppress(OSError):
-            return await asyncio.to_thread(_open_result, Path(job.output), *_media_type_and_name(job, format))
-    return await scheduler.run_in_thread(_create_result, scheduler.store, job, format, scheduler.folder)
+            return await asyncio.to_thread(open_result, Path(job.output), *_media_type_and_name(job, format))
+    return await scheduler.threads.run(job.owner, _create_result, scheduler.store, job, format, scheduler.folder)
 
 
 def _media_type_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
@@ -74,13 +76,24 @@ def _media_type_and_name(job: Job, format: ResultFormat) -> tuple[str, str]:
 
 def _create_result(store: JobStore, job: Job, format: ResultFormat, folder: Path) -> JobResultFile:
     kind, name = _media_type_and_name(job, format)
-    suffix = Path(name).suffix
+    return _temporary_result(kind, name, folder, lambda path: _write(store, job, format, path))
+
+
+def create_review_result(reviews: ReviewStore, job: Job, format: ReviewExport, folder: Path) -> JobResultFile:
+    """Write an export of a review to a temporary file and open it."""
+    known = REVIEW_EXPORTS[format]
+    kind, suffix = known.media_type or FORMATS[job.format].media_type, known.suffix or Path(job.output).suffix
+    name = f"{Path(_UNSAFE.sub('_', job.name)).stem or 'book'}{'' if known.suffix else '.reviewed'}{suffix}"
+    return _temporary_result(kind, name, folder, lambda path: write_review_export(reviews, job, path, format))
+
+
+def _temporary_result(kind: str, name: str, folder: Path, write: Callable[[Path], None]) -> JobResultFile:
     try:
-        with NamedTemporaryFile(prefix=RESULT_PREFIX, suffix=suffix, dir=folder, delete=False) as file:
+        with NamedTemporaryFile(prefix=RESULT_PREFIX, suffix=Path(name).suffix, dir=folder, delete=False) as file:
             path = Path(file.name)
         try:
-            _write(store, job, format, path)
-            return _open_result(path, kind, name)
+            write(path)
+            return open_result(path, kind, name)
         finally:
             path.unlink(missing_ok=True)  # the open file stays readable
     except OSError as error:
@@ -97,7 +110,8 @@ def _write(store: JobStore, job: Job, format: ResultFormat, path: Path) -> None:
             export_rows(store.rows(job.id), file, format=format, job=job)
 
 
-def _open_result(path: Path, kind: str, name: str) -> JobResultFile:
+def open_result(path: Path, kind: str, name: str) -> JobResultFile:
+    """Open a file to send under that name."""
     file = FileIO(path)
     return JobResultFile(file, os.fstat(file.fileno()).st_size, kind, name)
 

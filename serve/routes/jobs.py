@@ -10,6 +10,7 @@ from fastapi import FastAPI, Query, Request, Response
 
 from ape.errors import InputError
 from ape.jobs.job import Job
+from ape.jobs.job_estimate import estimate_stored_job
 from ape.jobs.job_paragraph import ParagraphState
 from ape.settings import Settings
 from serve.middleware.auth import auth_dependency, authenticate, owner_of
@@ -17,8 +18,9 @@ from serve.middleware.request_body import read_json
 from serve.middleware.server_sent_events import EventStreamResponse
 from serve.routes.job_result import MEDIA_TYPES, JobResultResponse, ResultFormat, open_job_result
 from serve.routes.openapi import job_event_responses, problem_responses
+from serve.scheduler.concurrency import book_concurrency
 from serve.scheduler.scheduler import JobScheduler
-from serve.schemas.jobs import MAX_LISTED, JobDetails, JobOut, JobsResponse, RedoRequest, job_details
+from serve.schemas.jobs import MAX_LISTED, JobDetails, JobOut, JobPlan, JobsResponse, RedoRequest, job_details
 
 Limit = Annotated[int, Query(ge=1, le=100, description="page size")]
 After = Annotated[str | None, Query(min_length=1, max_length=100, description="the `next` of the previous page")]
@@ -46,7 +48,7 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
         scheduler, owner = _scheduler(request), owner_of(request, settings)
         if after is not None:
             await scheduler.job(after, owner)
-        return await asyncio.to_thread(_page, scheduler, owner, limit, after)
+        return await asyncio.to_thread(list_jobs, scheduler, owner, limit, after)
 
     @app.get(
         "/v1/jobs/{id}",
@@ -56,7 +58,20 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
         dependencies=auth,
     )
     async def job(request: Request, id: str) -> JobDetails:
-        return await asyncio.to_thread(_details, _scheduler(request), await _job(request, settings, id))
+        return await asyncio.to_thread(details_of, _scheduler(request), await _job(request, settings, id))
+
+    @app.get(
+        "/v1/jobs/{id}/plan",
+        tags=["books"],
+        summary="Get the plan of a job",
+        description="What is edited, what is left alone and why, and estimates of time and cost for the whole book.",
+        responses=problem_responses(401, 403, 404, 422, 503),
+        dependencies=auth,
+    )
+    async def plan(request: Request, id: str) -> JobPlan:
+        found = await _job(request, settings, id)
+        scheduler = _scheduler(request)
+        return await scheduler.threads.run(found.owner, plan_of, scheduler, found, settings)
 
     @app.get(
         "/v1/jobs/{id}/events",
@@ -67,12 +82,13 @@ def _add_read_routes(app: FastAPI, settings: Settings) -> None:
             "`state`, and `end`. Disconnecting does not affect the job."
         ),
         response_class=Response,
-        responses={**job_event_responses(), **problem_responses(401, 403, 404, 422, 503)},
+        responses={**job_event_responses(), **problem_responses(401, 403, 404, 422, 429, 503)},
         dependencies=auth,
     )
     async def events(request: Request, id: str) -> Response:
-        found = await _job(request, settings, id)
-        return EventStreamResponse(_scheduler(request).progress.subscribe(found.id))
+        scheduler, found = _scheduler(request), await _job(request, settings, id)
+        admission = scheduler.streams.admit(owner_of(request, settings))
+        return EventStreamResponse(scheduler.progress.subscribe(found.id), admission=admission)
 
     @app.get(
         "/v1/jobs/{id}/result",
@@ -109,6 +125,16 @@ def _add_change_routes(app: FastAPI, settings: Settings) -> None:
     )
     async def resume(request: Request, id: str) -> JobOut:
         return await _job_out(request, await _scheduler(request).resume(await _job(request, settings, id)))
+
+    @app.post(
+        "/v1/jobs/{id}/cancel",
+        tags=["books"],
+        summary="Stop a job for good and keep what is finished",
+        responses=problem_responses(401, 403, 404, 409, 422, 503),
+        dependencies=auth,
+    )
+    async def cancel(request: Request, id: str) -> JobOut:
+        return await _job_out(request, await _scheduler(request).cancel(await _job(request, settings, id)))
 
     @app.post(
         "/v1/jobs/{id}/redo",
@@ -157,8 +183,9 @@ async def _job_out(request: Request, job: Job) -> JobOut:
     return JobOut.of(job, counts, scheduler.pace_of(job.id))
 
 
-def _page(scheduler: JobScheduler, owner: str, limit: int, after: str | None) -> JobsResponse:
-    ours = [job for job in scheduler.store.jobs(owner=owner) if scheduler.owns(job)]
+def list_jobs(scheduler: JobScheduler, owner: str, limit: int, after: str | None) -> JobsResponse:
+    """A page of the owner's jobs. Called in a thread."""
+    ours = [job for job in scheduler.store.jobs(owner=owner, with_names=False) if scheduler.owns(job)]
     first = next((place + 1 for place, job in enumerate(ours) if job.id == after), 0)
     page = ours[first : first + limit]
     return JobsResponse(
@@ -167,7 +194,14 @@ def _page(scheduler: JobScheduler, owner: str, limit: int, after: str | None) ->
     )
 
 
-def _details(scheduler: JobScheduler, job: Job) -> JobDetails:
+def plan_of(scheduler: JobScheduler, job: Job, settings: Settings) -> JobPlan:
+    """The plan of a job. Called in a thread."""
+    concurrency = book_concurrency(settings)
+    return JobPlan.of(estimate_stored_job(scheduler.store, job, settings, concurrency=concurrency), job)
+
+
+def details_of(scheduler: JobScheduler, job: Job) -> JobDetails:
+    """The details of a job. Called in a thread."""
     store = scheduler.store
     counts = store.counts(job.id)
     rows = store.rows(job.id, state=ParagraphState.QUARANTINED) if counts.quarantined else iter(())

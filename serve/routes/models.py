@@ -60,8 +60,8 @@ def add_model_routes(app: FastAPI, settings: Settings) -> None:
         wish = LoadRequest.model_validate(await read_json(request, settings))
         log_fields(adapter=wish.name)
         entry, is_new = await _registry(request).load(wish.name, wish.directory)
-        shown = _model_out(entry.model, _registry(request))
-        return JSONResponse(shown.model_dump(mode="json"), 201 if is_new else 200)
+        model = _model_out(entry.model, _registry(request))
+        return JSONResponse(model.model_dump(mode="json"), 201 if is_new else 200)
 
     @app.delete(
         "/v1/models/{name}",

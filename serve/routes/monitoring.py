@@ -7,7 +7,7 @@ import asyncio
 from fastapi import FastAPI, Request, Response
 
 from ape.engines.registry import ModelRegistry
-from ape.errors import EngineTimeout, EngineUnavailable
+from ape.errors import EngineTimeout, EngineUnavailable, StoreError
 from ape.settings import Settings
 from serve.middleware.auth import auth_dependency, authenticate
 from serve.routes.openapi import problem_responses, text_response
@@ -26,11 +26,15 @@ def add_monitoring_routes(app: FastAPI, settings: Settings) -> None:
     @app.get(
         "/readyz",
         tags=["operation"],
-        summary="Check that the engine answers",
+        summary="Check that the engine and the job database answer",
         responses=problem_responses(502, 503, 504),
     )
     async def readyz(request: Request) -> Readiness:
         registry: ModelRegistry = request.app.state.registry
+        try:
+            await asyncio.wait_for(asyncio.to_thread(request.app.state.scheduler.store.check), READY_SECONDS)
+        except TimeoutError as error:
+            raise StoreError(f"The job database did not answer within {READY_SECONDS:g} seconds.") from error
         try:
             models = await asyncio.wait_for(registry.models(), READY_SECONDS)
         except TimeoutError as error:

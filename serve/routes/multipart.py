@@ -22,10 +22,13 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from ape.books.formats import FORMATS
 from ape.errors import ApeError, InputError, TooLong
+from ape.ledger.files.formats import NAME_FORMATS
 from serve.middleware.problems import Unreadable
 
 MEDIA_TYPE = "multipart/form-data"
-SUFFIXES = frozenset(suffix for known in FORMATS.values() for suffix in known.suffixes)
+SUFFIXES = frozenset(suffix for known in FORMATS.values() for suffix in known.suffixes) | frozenset(
+    suffix for known in NAME_FORMATS.values() for suffix in known.suffixes
+)
 # Transfer encodings that leave the bytes unchanged; RFC 7578 deprecates all others.
 _IDENTITY_ENCODINGS = frozenset({"", "7bit", "8bit", "binary"})
 MAX_LABEL_CHARACTERS = 200
@@ -80,6 +83,12 @@ async def receive_upload(
             if parts.to_write or parts.to_close:
                 await asyncio.to_thread(parts.write)
         return parts.upload()
+
+
+def expected_bytes(headers: Mapping[str, str], limit: int) -> int:
+    """The size of the upload, or the largest possible one where the client does not say."""
+    given = headers.get("content-length", "")
+    return int(given) if given.isascii() and given.isdecimal() else limit
 
 
 def upload_too_large(actual: int, limit: int) -> TooLong:
@@ -209,7 +218,8 @@ class _MultipartParts:
             raise InputError(f"The part {part.name} occurs twice.", field=part.name)
         if part.headers.get("content-transfer-encoding", "").strip().lower() not in _IDENTITY_ENCODINGS:
             raise InputError(f"The part {part.name} has a transfer encoding. Send its raw bytes.", field=part.name)
-        if part.name in files:
+        # A name may be of a file or a field: a file has a file name.
+        if part.name in files and (part.name not in fields or b"filename" in options):
             self._open(part, options.get(b"filename", b"").decode("utf-8", "replace"))
 
     def _open(self, part: _MultipartPart, label: str) -> None:

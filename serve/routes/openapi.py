@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from ape.jobs.job import JobState
+from ape.ledger.files.json_ledger import LedgerJson
 from ape.passage.request import EXAMPLE_QUESTION, PostEditRequest
 from ape.passage.result import Decision
 from ape.settings import Settings
@@ -18,6 +19,7 @@ from serve.routes.passages import max_passages_per_request
 from serve.schemas.jobs import JobProgress
 from serve.schemas.passages import EXAMPLE_ANSWER, FindingOut, PostEditResponse
 from serve.schemas.problem import EXAMPLE_PROBLEM, Problem
+from serve.schemas.review import REVIEW_REQUESTS
 
 _STATUS_DESCRIPTIONS = {
     400: "The body is not JSON, or not a form where one is required.",
@@ -87,6 +89,12 @@ def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def json_body(model: type[BaseModel]) -> dict[str, Any]:
+    """Document a JSON body that the route parses itself."""
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
 def complete_openapi(document: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Add request bodies, their schemas, the configured limits and the key."""
     components = document.setdefault("components", {})
@@ -120,7 +128,9 @@ def _schemas(settings: Settings) -> dict[str, Any]:
             (PostEditRequest, "validation"),
             (PostEditResponse, "serialization"),
             (JobProgress, "serialization"),
+            (LedgerJson, "validation"),
             (Problem, "serialization"),
+            *((model, "validation") for model in REVIEW_REQUESTS),
         ],
         ref_template="#/components/schemas/{model}",
     )

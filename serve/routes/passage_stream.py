@@ -10,13 +10,14 @@ from typing import Any
 from ape.passage.events import AttemptEvent, DoneEvent, Event, FindingEvent, RetryEvent, TokenEvent
 from serve.middleware.problems import problem_from_error
 from serve.middleware.server_sent_events import KEEP_ALIVE, KEEP_ALIVE_SECONDS, format_event
-from serve.routes.passages import PassageHandler, PassageOutcome, PassageQuestion, PassageQuestions
+from serve.routes.passages import PassageQuestions
+from serve.scheduler.passage_handler import PassageHandler, PassageOutcome, PassageQuestion
 from serve.schemas.passages import FindingOut, PostEditResponse
 
 PROGRESS_EVENTS = {AttemptEvent: "attempt", TokenEvent: "token", RetryEvent: "retry"}
 
 
-async def passage_events(asked: PassageQuestions, handler: PassageHandler) -> AsyncGenerator[str]:
+async def passage_events(passages: PassageQuestions, handler: PassageHandler) -> AsyncGenerator[str]:
     """Yield attempt, token, retry and finding events, then result or error for each passage, then end.
 
     In a list every event has the `index` of its passage. Closing the generator cancels the work.
@@ -24,7 +25,7 @@ async def passage_events(asked: PassageQuestions, handler: PassageHandler) -> As
     events: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def follow(index: int, question: PassageQuestion) -> None:
-        extra = {"index": index} if asked.is_list else {}
+        extra = {"index": index} if passages.is_list else {}
 
         def emit(name: str, data: dict[str, Any]) -> None:
             events.put_nowait(format_event(name, extra | data))
@@ -37,7 +38,7 @@ async def passage_events(asked: PassageQuestions, handler: PassageHandler) -> As
 
     async def follow_all() -> None:
         try:
-            await asyncio.gather(*(follow(*numbered) for numbered in enumerate(asked.questions)))
+            await asyncio.gather(*(follow(*numbered) for numbered in enumerate(passages.questions)))
         finally:
             events.put_nowait(None)
 
@@ -46,7 +47,7 @@ async def passage_events(asked: PassageQuestions, handler: PassageHandler) -> As
         while (event := await _next_event(events)) is not None:
             yield event
         await work
-        yield format_event("end", {"passages": len(asked.questions)})
+        yield format_event("end", {"passages": len(passages.questions)})
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)

@@ -22,7 +22,8 @@ from serve.middleware.server_sent_events import MEDIA_TYPE as EVENT_STREAM
 from serve.middleware.server_sent_events import EventStreamResponse
 from serve.routes.openapi import problem_responses
 from serve.routes.passage_stream import passage_events
-from serve.routes.passages import PassageHandler, PassageOutcome, PassageQuestion, PassageQuestions, read_questions
+from serve.routes.passages import PassageQuestions, read_questions
+from serve.scheduler.passage_handler import PassageHandler, PassageOutcome, PassageQuestion
 from serve.schemas.passages import PostEditResponse
 
 
@@ -44,16 +45,16 @@ def add_post_edit_route(app: FastAPI, settings: Settings) -> None:
         dependencies=[auth_dependency(settings, authenticate)],
     )
     async def post_edit(request: Request) -> Response:
-        asked = await read_questions(request, settings)
-        log_fields(passages=len(asked.questions))
+        passages = await read_questions(request, settings)
+        log_fields(passages=len(passages.questions))
         handler: PassageHandler = request.app.state.handler
-        admission = _admit(request, settings, len(asked.questions))
-        if _accepts_events(request) and not _is_invalid_request(asked):
-            return EventStreamResponse(passage_events(asked, handler), admission=admission)
-        outcomes = await _post_edit_all(asked, request, handler, admission)
-        if asked.is_list:
-            return JSONResponse([_outcome_json(*pair) for pair in zip(asked.questions, outcomes, strict=True)])
-        return _single_response(asked.questions[0], outcomes[0])
+        admission = _admit(request, settings, len(passages.questions))
+        if _accepts_events(request) and not _is_invalid_request(passages):
+            return EventStreamResponse(passage_events(passages, handler), admission=admission)
+        outcomes = await _post_edit_all(passages, request, handler, admission)
+        if passages.is_list:
+            return JSONResponse([_outcome_json(*pair) for pair in zip(passages.questions, outcomes, strict=True)])
+        return _single_response(passages.questions[0], outcomes[0])
 
 
 @contextmanager
@@ -65,15 +66,15 @@ def _admit(request: Request, settings: Settings, count: int) -> Iterator[None]:
 
 
 async def _post_edit_all(
-    asked: PassageQuestions, request: Request, handler: PassageHandler, admission: AbstractContextManager[None]
+    passages: PassageQuestions, request: Request, handler: PassageHandler, admission: AbstractContextManager[None]
 ) -> list[PassageOutcome]:
     with admission:
-        work = asyncio.gather(*(handler.handle(question) for question in asked.questions))
+        work = asyncio.gather(*(handler.handle(question) for question in passages.questions))
         try:
             return await cancel_on_disconnect(request, work)
         except asyncio.CancelledError:
             # uvicorn's graceful shutdown has timed out. Uncaught, this would be a 500.
-            return [EngineUnavailable("The service is stopping. Try again later.")] * len(asked.questions)
+            return [EngineUnavailable("The service is stopping. Try again later.")] * len(passages.questions)
 
 
 def _single_response(question: PassageQuestion, outcome: PassageOutcome) -> Response:
@@ -94,6 +95,6 @@ def _accepts_events(request: Request) -> bool:
     return any(part.startswith(EVENT_STREAM) and not part.endswith((";q=0", ";q=0.0")) for part in accepted)
 
 
-def _is_invalid_request(asked: PassageQuestions) -> bool:
+def _is_invalid_request(passages: PassageQuestions) -> bool:
     """Whether the only passage is invalid: a status then says more than a stream."""
-    return not asked.is_list and isinstance(asked.questions[0], ValidationError)
+    return not passages.is_list and isinstance(passages.questions[0], ValidationError)

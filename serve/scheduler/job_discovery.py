@@ -38,7 +38,7 @@ class JobDiscovery:
 
     def find_jobs(self, running: Mapping[str, bool]) -> list[Job]:
         """Return the jobs to run. `running` maps those that run now to whether a paragraph has succeeded."""
-        own = [job for job in self._store.jobs() if self.owns(job)]
+        own = [job for job in self._store.jobs(with_names=False) if self.owns(job)]
         self.states = Counter(job.state.value for job in own)
         jobs = [job for job in own if job.state is JobState.RUNNING]
         self._planned &= {job.id for job in jobs}

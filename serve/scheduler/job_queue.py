@@ -1,4 +1,4 @@
-"""The order of waiting jobs: whose turn is next, and back-off after the model server failed."""
+"""The order of waiting jobs: whose turn is next, who gives way, and back-off after the model server failed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from ape.jobs.job import Job
 
@@ -17,6 +18,39 @@ MAX_BACKOFF_SECONDS = 300.0
 class _Backoff:
     until: float
     seconds: float
+
+
+class RunningTurn(Protocol):
+    """A running job since its start. After it is preempted it finishes its paragraphs in progress."""
+
+    job: Job
+    began: float
+    is_preempted: bool
+
+
+Turn = TypeVar("Turn", bound=RunningTurn)
+
+
+def choose_preempted(running: Iterable[Turn], waiting: Sequence[Job], *, now: float, turn_seconds: float) -> list[Turn]:
+    """The jobs that give way to waiting ones.
+
+    An owner with several running jobs gives way at once to one with none. Else a job gives way when its turn is over,
+    the longest-running first.
+    """
+    running = sorted(running, key=lambda turn: turn.began)
+    staying = [turn for turn in running if not turn.is_preempted]
+    places = len(running) - len(staying)
+    held = Counter(turn.job.owner for turn in staying)
+    chosen: list[Turn] = []
+    owners_without = {job.owner for job in waiting} - {turn.job.owner for turn in running}
+    for _ in range(len(owners_without) - places):
+        owner, count = max(held.items(), key=lambda item: item[1], default=("", 0))
+        if count < 2:
+            break
+        chosen.append(next(turn for turn in staying if turn.job.owner == owner and turn not in chosen))
+        held[owner] -= 1
+    over = [turn for turn in staying if turn not in chosen and now - turn.began >= turn_seconds]
+    return chosen + over[: max(0, len(waiting) - len(chosen) - places)]
 
 
 class JobQueue:

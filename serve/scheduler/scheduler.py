@@ -14,33 +14,41 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
+from weakref import WeakValueDictionary
 
+from ape.cancellation import finish_despite_cancellation
 from ape.engines import Engine
 from ape.errors import ApeError, Conflict, EngineError, StoreError, UnknownJob
+from ape.jobs.book_names import BookNames
 from ape.jobs.job import Job, JobState
+from ape.jobs.names_update import change_names
 from ape.jobs.output import write_output
 from ape.jobs.pace import JobPace
 from ape.jobs.run import mark_done
 from ape.jobs.store import JobStore
 from ape.jobs.worker import JobStep, work_on_job
 from ape.settings import Settings
+from serve.middleware.admission import StreamLimit
+from serve.middleware.book_quota import BookQuota
 from serve.middleware.metrics import ServiceMetrics
 from serve.middleware.problems import public_message
-from serve.scheduler.cancellation import finish_despite_cancellation
+from serve.middleware.review_quota import ReviewQuota
+from serve.scheduler.book_planner import BookPlanner
+from serve.scheduler.book_search import BookSearch
 from serve.scheduler.concurrency import BookEngine, FairConcurrencyLimit, book_concurrency
 from serve.scheduler.job_discovery import JobDiscovery
-from serve.scheduler.job_queue import JobQueue
+from serve.scheduler.job_queue import JobQueue, choose_preempted
+from serve.scheduler.names_reader import NamesReader
 from serve.scheduler.progress import JobProgressFeed
 from serve.scheduler.upload_folder import PARTIAL_SUFFIX, prepare_upload_folder
+from serve.scheduler.worker_threads import WorkerThreads
 
 log = logging.getLogger("ape.serve")
 T = TypeVar("T")
-P = ParamSpec("P")
 
 JOB_ID = re.compile("[0-9a-f]{32}")
 # Each running job has a thread and polls the store every second.
@@ -49,8 +57,6 @@ MAX_RUNNING_JOBS = 8
 TURN_SECONDS = 120.0
 # Other processes may start, pause and resume jobs in the same store.
 POLL_SECONDS = 5.0
-# Threads for long work: pairing a book, writing it, making a report.
-WORKER_THREADS = 2
 # How long shutdown waits for cancelled uploads to remove their files.
 UPLOAD_CLEANUP_SECONDS = 10.0
 
@@ -75,19 +81,25 @@ class JobScheduler:
         self.store = store
         self.folder = settings.uploads_folder.absolute()
         self.progress = JobProgressFeed(store, self.pace_of)
+        self.streams = StreamLimit()
+        self.planner = BookPlanner(store.url, settings)
+        self.search = BookSearch(store.url)
+        self.names = NamesReader(store.url, settings)
+        self.review_quota = ReviewQuota(store, settings.max_stored_bytes)
+        self.quota = BookQuota(store, self.folder, settings, owns=self.owns)
         self._engine = engine
         self._metrics = metrics
-        self._concurrency_limit = FairConcurrencyLimit(book_concurrency(settings))
+        self.concurrency_limit = FairConcurrencyLimit(book_concurrency(settings))
         self._drain_seconds = settings.drain_seconds
-        self._threads = ThreadPoolExecutor(WORKER_THREADS, thread_name_prefix="books")
+        self.threads = WorkerThreads()
         self._running: dict[str, _RunningJob] = {}
         self._queue = JobQueue()
         self._uploads: dict[str, asyncio.Task[object] | None] = {}
         self._discovery = JobDiscovery(store, self.folder, uploading=self._uploads)
         self._background_tasks: set[asyncio.Task[None]] = set()
         self._wake_event = asyncio.Event()
-        # Held from reading a job's state to changing it.
-        self._state_lock = asyncio.Lock()
+        # Each is held from reading the state of its job to changing it.
+        self._state_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._stopping_since: float | None = None
 
     # Called by the routes.
@@ -113,12 +125,6 @@ class JobScheduler:
         """Return the pace of a job that runs here, else None."""
         running = self._running.get(id)
         return running.pace if running else None
-
-    async def run_in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a long call in a worker thread, to its end even if the caller is cancelled."""
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._threads, lambda: call(*args, **kwargs))
-        return await finish_despite_cancellation(work)
 
     @asynccontextmanager
     async def receiving_upload(self, id: str) -> AsyncIterator[None]:
@@ -149,6 +155,13 @@ class JobScheduler:
         """Stop the job; its paragraphs in progress are dropped."""
         return await self._set_state(job, JobState.PAUSED, {JobState.RUNNING})
 
+    async def cancel(self, job: Job) -> Job:
+        """Stop the job for good; its finished paragraphs are kept."""
+        changed = await self._set_state(job, JobState.CANCELLED, {JobState.RUNNING, JobState.PAUSED, JobState.FAILED})
+        if running := self._running.get(job.id):
+            running.task.cancel()
+        return changed
+
     async def resume(self, job: Job) -> Job:
         """Continue a paused or failed job, or retry now one that is backing off."""
         self._queue.clear_backoff(job.id)
@@ -168,13 +181,29 @@ class JobScheduler:
             return self.store.update(job.id, state=JobState.RUNNING, note="")
 
         self._queue.clear_backoff(job.id)
-        changed = await self._with_state_lock(reset)
+        changed = await self._with_state_lock(job.id, reset)
+        self._notify(job.id)
+        return changed
+
+    async def change_names(self, job: Job, names: BookNames) -> Job:
+        """Give the job other names. A finished job is written again; no paragraph with a result needs the model."""
+
+        def change() -> Job:
+            known = self.store.job(job.id)
+            if known.state is JobState.CANCELLED:
+                raise Conflict("The job is cancelled.")
+            change_names(self.store, known, names)
+            state = JobState.RUNNING if known.state is JobState.DONE else known.state
+            return self.store.update(job.id, state=state)
+
+        async with self._state_lock(job.id):
+            changed = await self.threads.run(job.owner, change)  # looking up names in a long book takes long
         self._notify(job.id)
         return changed
 
     async def remove(self, job: Job) -> None:
         """Cancel the job and delete it with its files."""
-        await self._with_state_lock(lambda: self.store.update(job.id, state=JobState.CANCELLED))
+        await self._with_state_lock(job.id, lambda: self.store.update(job.id, state=JobState.CANCELLED))
         if running := self._running.get(job.id):
             running.task.cancel()
             await asyncio.wait([running.task])
@@ -197,12 +226,15 @@ class JobScheduler:
                 raise Conflict(f"The job is {state} and can't be {target}.")
             return self.store.update(job.id, state=target, note="")
 
-        changed = await self._with_state_lock(change)
+        changed = await self._with_state_lock(job.id, change)
         self._notify(job.id)
         return changed
 
-    async def _with_state_lock(self, change: Callable[[], T]) -> T:
-        async with self._state_lock:
+    def _state_lock(self, id: str) -> asyncio.Lock:
+        return self._state_locks.setdefault(id, asyncio.Lock())
+
+    async def _with_state_lock(self, id: str, change: Callable[[], T]) -> T:
+        async with self._state_lock(id):
             return await finish_despite_cancellation(asyncio.to_thread(change))
 
     def _notify(self, id: str) -> None:
@@ -223,15 +255,18 @@ class JobScheduler:
             loop.cancel()
             await asyncio.gather(loop, return_exceptions=True)
             await self._stop_jobs()
-            await asyncio.to_thread(self._threads.shutdown)
+            await self.threads.close()
             if uploads := [task for task in self._uploads.values() if task]:
                 await asyncio.wait(uploads, timeout=UPLOAD_CLEANUP_SECONDS)
 
     def begin_shutdown(self) -> None:
-        """Start nothing new, and end all event streams."""
+        """Start nothing new, end all event streams, and give up books that are being read."""
         if self._stopping_since is None:
             self._stopping_since = time.monotonic()
         self.progress.close()
+        self.planner.close()
+        self.search.close()
+        self.names.close()
         for running in self._running.values():
             running.engine.close()
 
@@ -269,18 +304,16 @@ class JobScheduler:
             waiting.remove(job)
             self._start(job)
         if waiting:
-            self._preempt_longest(len(waiting), now)
+            self._preempt_for(waiting, now)
 
-    def _preempt_longest(self, count: int, now: float) -> None:
-        """Stop up to `count` jobs whose turn is over, the longest-running first."""
-        jobs = [running for running in self._running.values() if not running.is_preempted]
-        for running in sorted(jobs, key=lambda running: running.began)[:count]:
-            if now - running.began >= TURN_SECONDS:
-                running.is_preempted = True
-                running.engine.close()
-                task = asyncio.create_task(self._preempt(running))
-                self._background_tasks.add(task)
-                task.add_done_callback(self._background_tasks.discard)
+    def _preempt_for(self, waiting: list[Job], now: float) -> None:
+        """Stop jobs in favour of waiting ones, after their paragraphs in progress."""
+        for running in choose_preempted(self._running.values(), waiting, now=now, turn_seconds=TURN_SECONDS):
+            running.is_preempted = True
+            running.engine.close()
+            task = asyncio.create_task(self._preempt(running))
+            self._background_tasks.add(task)
+            task.add_done_callback(self._background_tasks.discard)
 
     async def _preempt(self, running: _RunningJob) -> None:
         await running.engine.wait_until_idle()
@@ -288,7 +321,7 @@ class JobScheduler:
 
     def _start(self, job: Job) -> None:
         self._queue.record_turn(job)
-        engine = BookEngine(self._engine, self._concurrency_limit, job)
+        engine = BookEngine(self._engine, self.concurrency_limit, job)
         running = _RunningJob(job, engine, asyncio.create_task(self._run(job, engine)))
         self._running[job.id] = running
         running.task.add_done_callback(lambda _: self._ended(job))
@@ -332,8 +365,8 @@ class JobScheduler:
 
     async def _finish(self, job: Job) -> None:
         """Write the book and mark the job done, unless paragraphs were reset meanwhile."""
-        written = await self.run_in_thread(write_output, self.store, job, Path(job.output))
-        await self._with_state_lock(lambda: mark_done(self.store, job.id, written))
+        written = await self.threads.run(job.owner, write_output, self.store, job, Path(job.output), record=True)
+        await self._with_state_lock(job.id, lambda: mark_done(self.store, job.id, written))
 
     async def _back_off(self, job: Job, error: ApeError) -> None:
         seconds = self._queue.back_off(job.id)
@@ -343,7 +376,7 @@ class JobScheduler:
 
     async def _fail(self, job: Job, note: str) -> None:
         try:
-            await self._with_state_lock(lambda: self._note(job.id, JobState.FAILED, note))
+            await self._with_state_lock(job.id, lambda: self._note(job.id, JobState.FAILED, note))
         except UnknownJob:
             pass
         except ApeError as error:

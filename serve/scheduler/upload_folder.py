@@ -17,7 +17,7 @@ STALE_SECONDS = 24 * 3600.0
 def prepare_upload_folder(folder: Path) -> None:
     """Create the folder and remove partial files that are older than a day."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         stale = time.time() - STALE_SECONDS
         for path in (*folder.glob(f"*{PARTIAL_SUFFIX}"), *folder.glob(f"{RESULT_PREFIX}*")):
             if path.stat().st_mtime < stale:

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Json
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Json
 
+from ape.errors import InputError
 from ape.jobs.counts import ChapterCounts, JobCounts
+from ape.jobs.estimate import BookEstimate
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.job_paragraph import JobParagraph
 from ape.jobs.output import JobOutput, ParagraphNote
 from ape.jobs.pace import JobPace
+from ape.ledger.files.glossary import parse_glossary
 from ape.passage.options import (
     DEFAULT_CONTEXT_SIZE,
     DEFAULT_MODEL_NAME,
-    DEFAULT_OPTIONS,
     GLOSSARY_DESCRIPTION,
+    MAX_GLOSSARY_CHARACTERS,
     MAX_TERMS,
-    Candidates,
     ContextSize,
     Instructions,
-    MaxAttempts,
-    Seed,
     Temperature,
-    TopP,
+    option_values,
 )
-from ape.passage.request import Language, ModelName
+from ape.passage.request import Language, ModelName, with_shared_options
 from ape.text.characters import READABLE_PATTERN
 from serve.schemas.passages import UsageOut
 
@@ -38,6 +39,25 @@ Text = Annotated[str, Field(pattern=READABLE_PATTERN)]
 Glossary = Annotated[dict[Text, Text], MAX_TERMS]
 
 
+# A longer one would be refused for its entries, after seconds of reading it.
+_MAX_GLOSSARY_TEXT = 4 * MAX_GLOSSARY_CHARACTERS
+# A table has one of these on its lines; anything else is left to the JSON parser.
+_SEPARATORS = frozenset(",;\t>")
+
+
+def _glossary_json(value: object) -> object:
+    """A glossary as a JSON object: a table or another file of names is converted; JSON is checked by its schema."""
+    if isinstance(value, str) and len(value) > _MAX_GLOSSARY_TEXT:
+        raise ValueError(f"has {len(value):,} characters; at most {_MAX_GLOSSARY_TEXT:,} are allowed")
+    if not isinstance(value, str) or value.lstrip()[:1] in ("", "{", "[", '"') or not _SEPARATORS & {*value}:
+        return value
+    try:
+        return json.dumps(parse_glossary(value))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+@with_shared_options
 class BookRequest(BaseModel):
     """Form fields of a book upload. Absent or empty fields take their defaults."""
 
@@ -49,15 +69,19 @@ class BookRequest(BaseModel):
     model: ModelName = DEFAULT_MODEL_NAME
     context: ContextSize = DEFAULT_CONTEXT_SIZE
     instructions: Annotated[Instructions, Field(pattern=READABLE_PATTERN)] = ""
-    glossary: Json[Glossary] = Field(default_factory=dict, description=f"{GLOSSARY_DESCRIPTION.text} A JSON object.")
+    glossary: Annotated[Json[Glossary], BeforeValidator(_glossary_json)] = Field(
+        default_factory=dict, description=f"{GLOSSARY_DESCRIPTION.text} A JSON object, or a table as CSV or TSV."
+    )
     # An integer, as in the stored recipes of earlier jobs: 0.0 would change the fingerprint of every result.
     temperature: Temperature = 0
-    top_p: TopP = DEFAULT_OPTIONS.top_p
-    seed: Seed = DEFAULT_OPTIONS.seed
-    max_attempts: MaxAttempts = DEFAULT_OPTIONS.max_attempts
-    n: Candidates = DEFAULT_OPTIONS.candidates
     encoding: str | None = Field(
         None, max_length=40, pattern="^[A-Za-z0-9_.:-]+$", description="encoding of text files, if it can't be detected"
+    )
+    start: bool = Field(
+        True, description="begin at once; false leaves the job paused, so that its plan and its names can be checked"
+    )
+    names: Literal["auto", "none"] = Field(
+        "auto", description="names to repair before the model edits: found in the book, none, or a file part `names`"
     )
     format: str | None = Field(None, max_length=40, description="format of the MT, if its file name does not show it")
 
@@ -67,14 +91,10 @@ class BookRequest(BaseModel):
             model=self.model,
             source_language=self.source_language or "",
             target_language=self.target_language or "",
-            temperature=self.temperature,
-            top_p=self.top_p,
-            seed=self.seed,
-            max_attempts=self.max_attempts,
-            candidates=self.n,
             context=self.context,
             glossary=tuple(self.glossary.items()),
             instructions=self.instructions,
+            **option_values(self),
         )
 
 
@@ -194,6 +214,50 @@ class JobDetails(JobOut):
     left_over: list[NotedOut] = Field(description="output paragraphs that still contain source text")
     left_over_count: int
     left_out: list[NotedOut] = Field(description="paragraphs whose post-edit the file format can't represent")
+
+
+class PlanRange(BaseModel):
+    """The ends of an estimate."""
+
+    low: float
+    high: float
+
+
+class PlanExample(BaseModel):
+    """The beginning of a paragraph."""
+
+    id: str
+    text: str
+
+
+class PlanSkip(BaseModel):
+    """Why paragraphs are left as they are, how many, and the first of them."""
+
+    reason: str
+    count: int
+    examples: list[PlanExample]
+
+
+class JobPlan(BaseModel):
+    """What a job will do: pairs to edit, paragraphs that are left alone and why, time and cost."""
+
+    paragraphs: int
+    pairs: int
+    words: int
+    skipped: list[PlanSkip]
+    source_without_mt: int = Field(description="source paragraphs without a counterpart in the MT")
+    tokens_in: PlanRange
+    tokens_out: PlanRange
+    seconds: PlanRange
+    cost: PlanRange | None = Field(description="null if the price of the model server is not known")
+    speed_origin: str = Field(description="where the estimate of the time comes from")
+
+    @classmethod
+    def of(cls, estimate: BookEstimate, job: Job) -> JobPlan:
+        """Convert the estimate of a job."""
+        values = estimate.to_json()
+        given = {name: values[name] for name in cls.model_fields if name in values}
+        return cls(**given, source_without_mt=job.unpaired_source.count, speed_origin=estimate.speed.origin)
 
 
 class JobsResponse(BaseModel):

@@ -47,6 +47,8 @@ class UsageOut(BaseModel):
 
     prompt_tokens: int
     completion_tokens: int
+    accepted_prediction_tokens: int = Field(0, description="tokens of the completion that OpenAI's prediction gave")
+    rejected_prediction_tokens: int = Field(0, description="tokens of the prediction that were paid and not used")
 
 
 class PostEditResponse(BaseModel):

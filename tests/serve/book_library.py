@@ -90,14 +90,19 @@ def look(client: httpx2.Client, id: str) -> dict[str, Any]:
 
 
 def wait_for(
-    client: httpx2.Client, id: str, condition: Callable[[dict[str, Any]], object], *, seconds: float = 30
+    client: httpx2.Client, id: str, condition: Callable[[dict[str, Any]], object], *, seconds: float = 120
 ) -> dict[str, Any]:
     """Poll the job until the condition is met."""
     deadline = time.monotonic() + seconds
     while not condition(job := look(client, id)):
-        assert time.monotonic() < deadline, job
+        assert time.monotonic() < deadline, (job, _running_jobs(client))
         time.sleep(0.02)
     return job
+
+
+def _running_jobs(client: httpx2.Client) -> list[dict[str, Any]]:
+    jobs = client.get("/v1/jobs", params={"limit": 100}).json()["jobs"]
+    return [job for job in jobs if job["state"] == "running"]
 
 
 def wait_until_done(client: httpx2.Client, id: str) -> dict[str, Any]:
@@ -116,7 +121,7 @@ def settings_in(settings: Settings, folder: Path, **changes: Any) -> Settings:
 @contextmanager
 def serving(app: FastAPI, *, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Client]:
     """Run the application and yield a client."""
-    with running(app) as address, httpx2.Client(base_url=address, timeout=60, headers=headers) as client:
+    with running(app) as address, httpx2.Client(base_url=address, timeout=300, headers=headers) as client:
         yield client
 
 
@@ -128,7 +133,7 @@ def service(settings: Settings, *, headers: Mapping[str, str] | None = None) -> 
 
 
 def uploaded_files(settings: Settings) -> list[str]:
-    """List the uploads folder. `rglob` would fail if it changes meanwhile."""
+    """List the uploads folder without that of batches. `rglob` would fail if it changes meanwhile."""
     folder = settings.uploads_folder
     found = (Path(place, name) for place, *names in os.walk(folder) for name in (*names[0], *names[1]))
-    return sorted(str(path.relative_to(folder)) for path in found)
+    return sorted(str(path.relative_to(folder)) for path in found if path.name != "batches")

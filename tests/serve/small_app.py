@@ -73,7 +73,7 @@ class SmallApp:
     def connect(self, path: str, *, method: str = "GET", header: str = "X: y") -> Iterator[socket.socket]:
         """Send a request, and disconnect at the end of the block."""
         address = urlsplit(str(self.client.base_url))
-        with closing(socket.create_connection((str(address.hostname), address.port or 0), timeout=30)) as connection:
+        with closing(socket.create_connection((str(address.hostname), address.port or 0), timeout=300)) as connection:
             connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n\r\n".encode())
             yield connection
 
@@ -92,7 +92,7 @@ def run_small_app(*, debug: bool = False) -> Iterator[SmallApp]:
     _add_failing_routes(app)
     _add_work_routes(app, metrics, queue, ids)
     wrap_app(app, lambda inner: RequestLog(inner, lines.append, debug=debug), metrics.middleware)
-    with running(app) as address, httpx2.Client(base_url=address, timeout=30) as client:
+    with running(app) as address, httpx2.Client(base_url=address, timeout=300) as client:
         yield SmallApp(client, metrics, queue, engine, lines, ids)
 
 

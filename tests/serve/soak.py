@@ -29,10 +29,10 @@ from serve.middleware.admission import AdmissionLimit
 from tests.scripted import running
 
 T = TypeVar("T")
-IN_FLIGHT = 32
-# Less than IN_FLIGHT, so that some get a 429.
+CONCURRENCY = 32
+# Less than CONCURRENCY, so that some get a 429.
 QUEUE_CAPACITY = 24
-SLOTS = 4
+ENGINE_CONCURRENCY = 4
 SENTENCES = (
     ("Il pleut.", "It rains."),
     ("Elle rit.", "She laugh."),
@@ -115,7 +115,7 @@ def soak_service(model: Path, cache: Path) -> Iterator[SoakService]:
 
     @asynccontextmanager
     async def engine() -> AsyncIterator[EmbeddedEngine]:
-        async with embedded_engine(model, name="smollm2", concurrency=SLOTS, window=1024) as engine:
+        async with embedded_engine(model, name="smollm2", concurrency=ENGINE_CONCURRENCY, window=1024) as engine:
             service.engine, service.loop = engine, asyncio.get_running_loop()
             yield engine
 
@@ -153,7 +153,7 @@ def plans(count: int, seed: int) -> list[Plan]:
 
 
 async def play(address: str, todo: list[Plan]) -> Counter[str]:
-    """Run the clients, IN_FLIGHT at a time, and count their outcomes."""
+    """Run the clients, CONCURRENCY at a time, and count their outcomes."""
     outcomes: Counter[str] = Counter()
     waiting = iter(todo)
     async with httpx2.AsyncClient(base_url=address, timeout=300, limits=httpx2.Limits(max_connections=None)) as client:
@@ -162,7 +162,7 @@ async def play(address: str, todo: list[Plan]) -> Counter[str]:
             for plan in waiting:
                 await _run_plan(client, plan, outcomes)
 
-        await asyncio.gather(*(run_client() for _ in range(IN_FLIGHT)))
+        await asyncio.gather(*(run_client() for _ in range(CONCURRENCY)))
     return outcomes
 
 
@@ -211,7 +211,7 @@ def main() -> None:
     settings = load_settings()
     path = resolve_model(settings.model or DEFAULT_MODEL, cache=settings.cache)
     with soak_service(path, settings.cache) as service:
-        asyncio.run(play(service.address, plans(IN_FLIGHT, seed=0)))
+        asyncio.run(play(service.address, plans(CONCURRENCY, seed=0)))
         print("warmed up", service.settle())
         for number in range(1, given.rounds + 1):
             began = time.perf_counter()

@@ -137,7 +137,7 @@ def test_its_gate_undoes_what_vllm_was_not_sure_of(vllm_service: VllmService) ->
     )
     assert plain["post_edit"] == "Claire put her bag on the table."
     assert gated["post_edit"] == "Claire posed her bag on the table."
-    assert "undone, such as 'posed' -> 'put'" in gated["findings"][0]["message"]
+    assert "undone, such as “posed” → “put”" in gated["findings"][0]["message"]
 
 
 def test_a_pair_that_it_was_not_tuned_for_is_told(vllm_service: VllmService) -> None:

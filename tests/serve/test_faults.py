@@ -120,7 +120,8 @@ def test_there_are_cases_enough_and_no_two_make_the_same_claim() -> None:
     assert len({case.claim for case in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize("guard", GUARDS)
+# A passage that is posted alone has no cast: tests/ape/guards/test_cast.py.
+@pytest.mark.parametrize("guard", [name for name in GUARDS if name != "cast"])
 def test_every_guard_is_seen_to_refuse_and_to_let_pass(guard: str) -> None:
     assert any(guard in case.guards for case in CASES if case.decision == "rejected")
     assert any(guard == case.tempted_guard for case in GOOD_DRAFTS)
@@ -138,7 +139,8 @@ def test_a_second_draft_is_drawn_with_another_seed_and_warmer(
     assert second["top_p"] > first["top_p"]
     assert first["messages"] == second["messages"]
     assert [(finding["guard"], finding["attempt"]) for finding in answer["findings"]] == [("empty", 1)]
-    assert answer["usage"] == {"prompt_tokens": 200, "completion_tokens": 40}  # 100 and 20 for each draft
+    usage = answer["usage"]  # 100 and 20 for each draft
+    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (200, 40)
 
 
 def test_a_try_that_fails_is_made_again_with_the_same_seed(

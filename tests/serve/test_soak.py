@@ -12,7 +12,7 @@ from ape.passage.events import Event, RetryEvent
 from ape.passage.result import Decision
 from prompts import Message, Prompt
 from prompts.escaping import escape_delimiters
-from tests.serve.soak import IN_FLIGHT, plans, play, soak_service
+from tests.serve.soak import CONCURRENCY, plans, play, soak_service
 
 HALF = 100
 # After warm-up, 100 requests added 0.3 to 2.2 MB; with llama.cpp's prompt cache enabled, 100 MB.
@@ -25,7 +25,7 @@ def test_two_hundred_clients_are_answered_and_those_who_hang_up_leave_nothing_be
     smollm2: Path, tmp_path: Path
 ) -> None:
     with soak_service(smollm2, tmp_path) as service:
-        asyncio.run(play(service.address, plans(IN_FLIGHT, seed=0)))
+        asyncio.run(play(service.address, plans(CONCURRENCY, seed=0)))
         before = service.settle()
         outcomes = asyncio.run(play(service.address, plans(HALF, seed=1)))
         halfway = service.settle()

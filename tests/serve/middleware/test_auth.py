@@ -27,3 +27,10 @@ def test_a_page_of_another_site_can_not_use_a_service_without_keys(
     if status == 403:
         files = {"source": ("a.txt", b"Il pleut."), "mt": ("b.txt", b"It rains.")}
         assert service.post("/v1/books", files=files, headers=headers).status_code == 403
+
+
+def test_a_form_of_our_own_page_is_let_in_though_it_sends_no_origin(service: httpx2.Client) -> None:
+    own = {"Origin": "null", "Sec-Fetch-Site": "same-origin"}
+    assert service.get("/v1/jobs", headers=own).status_code == 200
+    for other in ({"Origin": "null"}, {"Origin": "null", "Sec-Fetch-Site": "cross-site"}):
+        assert service.get("/v1/jobs", headers=other).status_code == 403

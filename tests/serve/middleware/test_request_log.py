@@ -178,7 +178,7 @@ async def test_any_other_id_is_replaced(odd: str, app: SmallApp, until: Until) -
 
 def test_requests_at_once_keep_their_ids_apart(app: SmallApp) -> None:
     async def ask() -> list[httpx2.Response]:
-        async with httpx2.AsyncClient(base_url=app.client.base_url, timeout=30) as client:
+        async with httpx2.AsyncClient(base_url=app.client.base_url, timeout=300) as client:
             requests = (client.get("/v1/jobs/7", headers={"X-Request-Id": f"n{n}"}) for n in range(50))
             return await asyncio.gather(*requests)
 

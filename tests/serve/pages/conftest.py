@@ -58,7 +58,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PagesServer]:
 
 @pytest.fixture
 def caller(pages: PagesServer) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=pages.address, timeout=30) as client:
+    with httpx2.Client(base_url=pages.address, timeout=300) as client:
         yield client
 
 

@@ -33,12 +33,12 @@ def folder(pages: PagesServer) -> Iterator[Path]:
 
 def run(folder: Path, *, complete: bool) -> None:
     folder.mkdir(parents=True)
-    told = {
+    manifest = {
         "complete": complete,
         "data": {"name": f"stories {HOSTILE}", "digest": "sha256:0"},
         "systems": [{"name": "do-nothing"}, {"name": HOSTILE}] if complete else [],
     }
-    (folder / "manifest.json").write_text(json.dumps(told))
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     if complete:
         (folder / "report.html").write_text(REPORT)
         (folder / "results.json").write_text('{"scores": []}')

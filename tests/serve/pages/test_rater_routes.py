@@ -37,14 +37,14 @@ def test_the_page_and_the_sheet_tell_no_system(caller: httpx2.Client, link: str)
 
 
 def test_a_vote_is_answered_as_it_is_kept(caller: httpx2.Client, link: str, pages: PagesServer, trial: Trial) -> None:
-    shown = rater_sheet(trial, "Ada")[0]
-    answer = caller.put(f"{link}/votes/{shown.item.id}", json=VOTE)
+    sheet = rater_sheet(trial, "Ada")[0]
+    answer = caller.put(f"{link}/votes/{sheet.item.id}", json=VOTE)
     assert answer.status_code == 200
     kept = answer.json()
-    assert kept["item"] == shown.item.id
+    assert kept["item"] == sheet.item.id
     assert {name: kept[name] for name in VOTE} == VOTE
     (vote,) = pages.trials.votes(trial.id)
-    assert (vote.rater, vote.winner, vote.at) == ("Ada", shown.first, kept["at"])
+    assert (vote.rater, vote.winner, vote.at) == ("Ada", sheet.first, kept["at"])
     assert caller.get(f"{link}/sheet").json()["votes"] == [kept]
 
 
@@ -80,6 +80,8 @@ def test_a_vote_by_a_tampered_link_is_not_kept(
 ) -> None:
     answer = caller.put(f"{link[:-1]}/votes/{trial.items[0].id}", json=VOTE)
     assert (answer.status_code, answer.json()["title"]) == (404, "Unknown test")
+    unread = caller.put(f"{link[:-1]}/votes/{trial.items[0].id}", content=b"{", headers={"content-type": "x/y"})
+    assert (unread.status_code, unread.json()["title"]) == (404, "Unknown test")
     assert pages.trials.votes(trial.id) == []
 
 

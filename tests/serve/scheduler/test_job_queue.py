@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from ape.jobs.job import Job, JobRecipe, JobState
-from serve.scheduler.job_queue import BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, JobQueue
+from serve.scheduler.job_queue import BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, JobQueue, choose_preempted
 
 
 def job(id: str, owner: str, *, minute: int = 0) -> Job:
@@ -61,3 +62,34 @@ def test_who_is_not_in_it_any_more_is_forgotten() -> None:
     queue.back_off("a1")
     queue.keep_only({"b1"})
     assert not queue.is_backing_off("a1")
+
+
+@dataclass
+class Turn:
+    job: Job
+    began: float
+    is_preempted: bool = False
+
+
+def preempted(running: list[Turn], waiting: list[Job], *, now: float = 100.0) -> list[str]:
+    return [turn.job.id for turn in choose_preempted(running, waiting, now=now, turn_seconds=120.0)]
+
+
+def test_an_owner_with_several_jobs_gives_way_at_once_to_one_with_none() -> None:
+    running = [Turn(ANNA[1], 20.0), Turn(ANNA[0], 10.0)]
+    assert preempted(running, BRUNO) == ["a1"]
+    running[1].is_preempted = True  # it finishes its paragraphs, and no other one gives way meanwhile
+    assert preempted(running, BRUNO) == []
+
+
+def test_a_single_job_keeps_its_turn_until_it_is_over() -> None:
+    assert preempted([Turn(ANNA[0], 10.0)], BRUNO) == []
+    assert preempted([Turn(ANNA[0], 10.0)], BRUNO, now=130.0) == ["a1"]
+
+
+def test_an_owner_does_not_preempt_himself_before_the_turn_is_over() -> None:
+    assert preempted([Turn(ANNA[0], 10.0), Turn(BRUNO[0], 10.0)], ANNA[1:]) == []
+
+
+def test_no_more_jobs_give_way_than_wait() -> None:
+    assert preempted([Turn(ANNA[0], 10.0), Turn(BRUNO[0], 5.0)], ANNA[1:], now=200.0) == ["b1"]

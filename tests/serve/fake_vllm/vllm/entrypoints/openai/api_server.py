@@ -134,19 +134,19 @@ class Server:
         if chat:
             body["object"] = "chat.completion.chunk"
         has_logprobs = isinstance(payload.get("logprobs"), int) and not chat
-        events = _events(body, text, usage, chat=chat, chances=has_logprobs)
+        events = _events(body, text, usage, chat=chat, with_logprobs=has_logprobs)
         return StreamingResponse(events, media_type="text/event-stream")
 
 
 async def _events(
-    body: dict[str, Any], text: str, usage: dict[str, int], *, chat: bool, chances: bool
+    body: dict[str, Any], text: str, usage: dict[str, int], *, chat: bool, with_logprobs: bool
 ) -> AsyncIterator[str]:
-    pieces = re.findall(r"\s*\S+" if chances else r".{1,12}", text, re.DOTALL) or [""]
-    pieces += [""] * chances  # the end token, which has logprobs like any other
+    pieces = re.findall(r"\s*\S+" if with_logprobs else r".{1,12}", text, re.DOTALL) or [""]
+    pieces += [""] * with_logprobs  # the end token, which has logprobs like any other
     for place, piece in enumerate(pieces):
         content = {"delta": {"content": piece}} if chat else {"text": piece}
         reason = "stop" if place == len(pieces) - 1 else None
-        logprobs = _chances(piece or "<|im_end|>") if chances else None
+        logprobs = _token_logprobs(piece or "<|im_end|>") if with_logprobs else None
         choice = {"index": 0, **content, "logprobs": logprobs, "finish_reason": reason}
         yield f"data: {json.dumps({**body, 'choices': [choice]})}\n\n"
         await asyncio.sleep(faults().get("pause", 0))
@@ -154,7 +154,7 @@ async def _events(
     yield "data: [DONE]\n\n"
 
 
-def _chances(token: str) -> dict[str, Any]:
+def _token_logprobs(token: str) -> dict[str, Any]:
     """Return logprobs in the completions format; the end token is always uncertain."""
     unsure = token.strip() in [*faults().get("unsure", []), "<|im_end|>"]
     chance = -5.0 if unsure else -0.01

@@ -1,0 +1,89 @@
+// The page of a book: live progress, and the names to confirm.
+import { call, clear, events, fail } from "./api.js";
+
+const find = (id) => document.getElementById(id);
+const id = find("book").dataset.id;
+
+const duration = (seconds) => {
+  for (const [unit, length] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+    const count = Math.round(seconds / length);
+    if (seconds >= length) return `${count} ${unit}${count > 1 ? "s" : ""}`;
+  }
+  return "less than a minute";
+};
+const number = (value) => value.toLocaleString("en");
+
+// Replaces the part that depends on the state, from the page as the server makes it now.
+const reload = async () => {
+  const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const focused = document.activeElement?.closest?.("#book form")?.getAttribute("action");
+  find("book").replaceWith(document.adoptNode(page.getElementById("book")));
+  if (focused) find("book").querySelector("button, a")?.focus();
+};
+
+const showProgress = ({ share, counts, seconds_left: left, state }) => {
+  if (!find("bar")) return;
+  find("bar").value = share;
+  find("words").textContent = number(counts.words_done);
+  find("left").textContent = left !== null && state === "running" ? ` · about ${duration(left)} left` : "";
+  for (const name of ["edited", "unchanged", "rejected", "quarantined", "skipped", "waiting"]) {
+    find(`count-${name}`).textContent = number(counts[name]);
+  }
+};
+
+let stop = null;
+const follow = () => {
+  stop?.();
+  stop = events(`/v1/jobs/${id}/events`, {
+    progress: showProgress,
+    state: () => reload(),
+    end: async () => { await reload(); },
+    open: () => { if (find("connection")) find("connection").textContent = ""; },
+    lost: (closed) => {
+      if (find("connection")) find("connection").textContent = " · the service can’t be reached; what is done is safe";
+      if (closed) setTimeout(follow, 3000);
+    },
+  });
+};
+if (["running", "paused"].includes(find("book").dataset.state)) follow();
+addEventListener("pagehide", () => stop?.());
+
+document.addEventListener("submit", (event) => {
+  const { question } = event.target.dataset;
+  if (question && !confirm(question)) event.preventDefault();
+});
+
+// Names: what was changed or shown is confirmed; the rest of the ledger goes back as it came.
+const rowsToConfirm = () => {
+  const rows = [...document.querySelectorAll("#shown-names tr")];
+  return find("more-names") && !find("more-names").hidden ? [...rows, ...find("more-names").rows] : rows;
+};
+
+const withRow = (entity, row) => {
+  const target = row.querySelector(".target").value.trim() || entity.target;
+  const status = row.querySelector(".ignore").checked ? "ignored" : "confirmed";
+  const variants = entity.variants.some((one) => one.text === entity.target) || !entity.target
+    ? entity.variants
+    : [...entity.variants, { text: entity.target, count: 0, firm: true }];
+  return { ...entity, target, variants, gender: row.querySelector(".gender").value, status };
+};
+
+find("confirm")?.addEventListener("click", async () => {
+  clear();
+  find("confirm").disabled = true;
+  try {
+    const ledger = await call("GET", `/v1/jobs/${id}/names`, { headers: { Accept: "application/json" } });
+    const rows = new Map(rowsToConfirm().map((row) => [row.dataset.id, row]));
+    const entities = ledger.entities.map((one) => (rows.has(one.id) ? withRow(one, rows.get(one.id)) : one));
+    await call("PUT", `/v1/jobs/${id}/names`, { json: { ...ledger, entities } });
+    find("names-saved").textContent = `Saved: ${rows.size} names are confirmed.`;
+    await reload();
+  } catch (error) { fail(error); } finally { find("confirm").disabled = false; }
+});
+find("show-more")?.addEventListener("click", () => {
+  find("more-names").hidden = false;
+  find("show-more").hidden = true;
+  find("more-names").querySelector("input").focus();
+});
