@@ -65,10 +65,10 @@ class SystemComparison:
     def by_paragraph(self, metric: str) -> dict[str, list[float | None]]:
         """Scores of every paragraph by system; empty for metrics without paragraph scores."""
         corpus, counted = self.results.corpus, self.results.counted.get(metric, {})
-        places = [(number, at) for number, document in enumerate(corpus.documents) for at in range(len(document))]
+        places = [(number, at) for number, _, at in corpus.segments()]
         by_system = {}
         for name, counts in counted.items():
-            scores = segment_scores(corpus, name, counts) if isinstance(counts, MetricCounts) else {}
+            scores = segment_scores(corpus, counts) if isinstance(counts, MetricCounts) else {}
             if scores:
                 by_system[name] = [scores.get(place) for place in places]
         return by_system
@@ -170,12 +170,5 @@ def _test_dict(test: PairwiseTest) -> dict[str, Any]:
 
 
 def _wins_dict(pair: tuple[str, str], wins: SystemWins) -> dict[str, Any]:
-    return {
-        "first": pair[0],
-        "second": pair[1],
-        "better": wins.better,
-        "worse": wins.worse,
-        "ties": wins.ties,
-        "share": wins.share,
-        "interval": wins.interval,
-    }
+    values = {name: getattr(wins, name) for name in ("better", "worse", "ties", "share", "interval")}
+    return {"first": pair[0], "second": pair[1]} | values

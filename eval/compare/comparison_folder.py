@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def prepare_folder(folder: Path, data: ComparisonSet, systems: Iterable[str], *,
     Raises Conflict for another comparison, and for a finished one with other systems unless `replace`.
     """
     manifest = folder / MANIFEST_FILE
-    try:
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if manifest.is_file():
             existing = read_manifest(folder)
@@ -42,6 +43,13 @@ def prepare_folder(folder: Path, data: ComparisonSet, systems: Iterable[str], *,
             raise Conflict(f"{folder} contains other files. Choose an empty output folder.", field="output")
         initial = {"data": {"digest": data.digest, "name": data.corpus.name}, "complete": False}
         _write(manifest, [json.dumps(initial, ensure_ascii=False)])
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn errors of the file system into an InputError."""
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"{folder} can't be written: {error.strerror}. Choose another output folder.", field="output"
@@ -52,15 +60,11 @@ def write_comparison(folder: Path, compared: SystemComparison, manifest: Mapping
     """Write all files atomically, the manifest last."""
     from eval.compare.page import write_comparison_page
 
-    try:
+    with _writing(folder):
         _write(folder / OUTPUTS_FILE, (json.dumps(row, ensure_ascii=False) for row in _rows(compared)))
         _write(folder / RESULTS_FILE, [_pretty(compared.to_dict())])
         write_comparison_page(compared, folder / REPORT_FILE, manifest=manifest)
         _write(folder / MANIFEST_FILE, [_pretty(manifest)])
-    except OSError as error:
-        raise InputError(
-            f"{folder} can't be written: {error.strerror}. Choose another output folder.", field="output"
-        ) from error
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -98,26 +102,23 @@ def _require_all_systems(folder: Path, manifest: Mapping[str, Any], systems: Ite
 
 def _rows(compared: SystemComparison) -> Iterator[dict[str, Any]]:
     """One row per paragraph, with the texts of all systems."""
-    ids = iter(compared.data.ids)
-    at = 0
-    for document in compared.data.corpus.documents:
-        for place in range(len(document)):
-            outcomes = {system.name: system.outcomes[at] for system in compared.systems}
-            row = {
-                "id": next(ids),
-                "document": document.id,
-                "book": document.book,
-                "references": [texts[place] for texts in document.references],
-                "systems": {name: outcome.text for name, outcome in outcomes.items()},
-                "decisions": {name: str(outcome.decision) for name, outcome in outcomes.items() if name != DO_NOTHING},
-                "findings": {
-                    name: [asdict(finding) for finding in outcome.findings]
-                    for name, outcome in outcomes.items()
-                    if outcome.findings
-                },
-            }
-            yield row | ({"source": document.sources[place]} if document.sources else {})
-            at += 1
+    places = zip(compared.data.ids, compared.data.corpus.segments(), strict=True)
+    for at, (name, (_, document, place)) in enumerate(places):
+        outcomes = {system.name: system.outcomes[at] for system in compared.systems}
+        row = {
+            "id": name,
+            "document": document.id,
+            "book": document.book,
+            "references": [texts[place] for texts in document.references],
+            "systems": {name: outcome.text for name, outcome in outcomes.items()},
+            "decisions": {name: str(outcome.decision) for name, outcome in outcomes.items() if name != DO_NOTHING},
+            "findings": {
+                name: [asdict(finding) for finding in outcome.findings]
+                for name, outcome in outcomes.items()
+                if outcome.findings
+            },
+        }
+        yield row | ({"source": document.sources[place]} if document.sources else {})
 
 
 def _pretty(values: Mapping[str, Any]) -> str:

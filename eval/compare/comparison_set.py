@@ -37,9 +37,7 @@ class ComparisonSet:
     @property
     def ids(self) -> tuple[str, ...]:
         """Id of every paragraph: its document and its number there."""
-        return tuple(
-            f"{document.id}:{place + 1}" for document in self.corpus.documents for place in range(len(document))
-        )
+        return tuple(f"{document.id}:{place + 1}" for _, document, place in self.corpus.segments())
 
     @property
     def digest(self) -> str:

@@ -10,8 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ape.files.hashing import hash_text
-from ape.jobs.job_files import hash_file
+from ape.files.hashing import hash_input, hash_text
 from eval.compare.comparison import SystemComparison
 from eval.compare.system import System
 
@@ -21,7 +20,7 @@ _PACKAGES = ("ape-books", "numpy", "scipy", "sacrebleu", "rapidfuzz", "spacy", "
 
 def build_manifest(compared: SystemComparison, *, command: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
     """Content of manifest.json. `files` are the inputs of the set and ready outputs."""
-    corpus = compared.data.corpus
+    corpus, signatures = compared.data.corpus, compared.results.signatures()
     return {
         "complete": True,
         "command": shlex.join(command),
@@ -29,7 +28,7 @@ def build_manifest(compared: SystemComparison, *, command: Sequence[str], files:
         "data": {
             "name": corpus.name,
             "digest": compared.data.digest,
-            "files": {str(path): f"sha256:{hash_file(path)}" for path in files},
+            "files": {str(path): f"sha256:{hash_input(path)}" for path in files},
             "mt": compared.data.mt,
             "documents": len(corpus.documents),
             "paragraphs": len(corpus),
@@ -37,7 +36,7 @@ def build_manifest(compared: SystemComparison, *, command: Sequence[str], files:
             "target_language": corpus.target_language,
         },
         "systems": [_system(system) for system in compared.systems],
-        "metrics": {metric.name: _signature(compared, metric.name) for metric in compared.results.metrics},
+        "metrics": {metric.name: signatures.get(metric.name) for metric in compared.results.metrics},
         "resampling": asdict(compared.results.resampling),
         "judge": _judge(compared.judged),
         "versions": _versions(),
@@ -45,15 +44,8 @@ def build_manifest(compared: SystemComparison, *, command: Sequence[str], files:
 
 
 def _system(system: System) -> dict[str, Any]:
-    return {"name": system.name, "kind": system.kind, **system.origin, "texts": _digest(system.texts)}
-
-
-def _digest(texts: Sequence[str]) -> str:
-    return "sha256:" + hash_text("\0".join(texts), errors="replace")
-
-
-def _signature(compared: SystemComparison, metric: str) -> str | None:
-    return compared.results.signatures().get(metric)
+    texts = hash_text("\0".join(system.texts), errors="replace")
+    return {"name": system.name, "kind": system.kind, **system.origin, "texts": f"sha256:{texts}"}
 
 
 def _judge(judged: Mapping[str, Any] | None) -> dict[str, str] | None:

@@ -42,7 +42,8 @@ async def begin_model_job(
     """
     require_sources(data)
     async with engine.using(DEFAULT_MODEL_NAME) as served:
-        recipe = complete_recipe(data.corpus, served, recipe)
+        languages = {"source_language": data.corpus.source_language, "target_language": data.corpus.target_language}
+        recipe = complete_recipe(recipe, served, **languages)
     job = _job(data, model, recipe)
     with suppress(UnknownJob):
         _require_same_job(store.job(job.id), job)
@@ -64,12 +65,11 @@ def require_sources(data: ComparisonSet) -> None:
 def system_from_job(store: JobStore, job: Job, model: ModelSystemSpec) -> System:
     """The system made from a job's paragraphs."""
     rows = tuple(_outcome(row) for row in store.rows(job.id))
-    usage = store.counts(job.id).usage
     origin: dict[str, Any] = {
         "given": model.given,
         "hashes": model.hashes(),
         "recipe": asdict(job.recipe),
-        "usage": asdict(usage),
+        "usage": store.counts(job.id).token_counts(),
     }
     return System(model.name, "model", rows, origin)
 

@@ -10,6 +10,7 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
@@ -61,33 +62,25 @@ def paragraph_index(compared: SystemComparison) -> dict[str, Any]:
 
 def paragraph_blocks(compared: SystemComparison) -> Iterator[list[dict[str, Any]]]:
     """Yield the paragraphs in blocks."""
-    block: list[dict[str, Any]] = []
-    for paragraph in _paragraphs(compared):
-        block.append(paragraph)
-        if len(block) == BLOCK_SIZE:
-            yield block
-            block = []
-    if block:
+    paragraphs = _paragraphs(compared)
+    while block := list(islice(paragraphs, BLOCK_SIZE)):
         yield block
 
 
 def _paragraphs(compared: SystemComparison) -> Iterator[dict[str, Any]]:
     scores = compared.by_paragraph(compared.leading)
-    at = 0
-    for document in compared.data.corpus.documents:
-        for place in range(len(document)):
-            values: dict[str, Any] = {
-                "texts": list(_texts(compared.systems, at, compared.data.corpus.target_language)),
-                "references": list(document.references_of(place)),
-            }
-            if document.sources:
-                values["source"] = document.sources[place]
-            if scores:
-                values["scores"] = [_rounded(scores[name][at]) if name in scores else None for name in compared.names]
-            if findings := _findings(compared.systems, at):
-                values["findings"] = findings
-            yield values
-            at += 1
+    for at, (_, document, place) in enumerate(compared.data.corpus.segments()):
+        values: dict[str, Any] = {
+            "texts": list(_texts(compared.systems, at, compared.data.corpus.target_language)),
+            "references": list(document.references_of(place)),
+        }
+        if document.sources:
+            values["source"] = document.sources[place]
+        if scores:
+            values["scores"] = [_rounded(scores[name][at]) if name in scores else None for name in compared.names]
+        if findings := _findings(compared.systems, at):
+            values["findings"] = findings
+        yield values
 
 
 def _rounded(score: float | None) -> float | None:

@@ -16,7 +16,8 @@ from ape.errors import InputError
 from ape.jobs.job import Job, JobRecipe, JobState
 from ape.jobs.run import book_concurrency, open_book_engine, run_job
 from ape.jobs.store import JobStore
-from ape.jobs.worker import EngineOutage, JobListener
+from ape.jobs.stretch_editor import EngineOutage
+from ape.jobs.worker import JobListener
 from ape.settings import Settings, load_settings
 from eval.compare.comparison import ComparisonResampling
 from eval.compare.comparison_folder import JOB_DATABASE, prepare_folder

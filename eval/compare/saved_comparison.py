@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ape.errors import InputError
+from ape.files.rows import read_jsonl
 from ape.passage.result import Finding, Severity
 from eval.compare.comparison_folder import OUTPUTS_FILE, read_manifest
 from eval.compare.comparison_set import DO_NOTHING, ComparisonSet, build_comparison_set
@@ -39,7 +39,7 @@ def read_saved_comparison(folder: Path) -> SavedComparison:
     data = build_comparison_set(corpus, DO_NOTHING)
     if data.digest != origin["digest"]:
         raise InputError(f"{folder / OUTPUTS_FILE} was modified after the comparison.", field="runs")
-    rows = list(_rows(folder / OUTPUTS_FILE))
+    rows = [row for _, row in read_jsonl(folder / OUTPUTS_FILE, field="runs")]
     systems = tuple(_system(entry, rows) for entry in manifest["systems"] if entry["name"] != DO_NOTHING)
     return SavedComparison(folder, replace(data, others={}, mt=origin["mt"]), systems, tuple(manifest["metrics"]))
 
@@ -85,12 +85,6 @@ def _difference(first: ComparisonSet, other: ComparisonSet) -> str:
             if ours.sources and theirs.sources and ours.sources[place] != theirs.sources[place]:
                 return f"paragraph {name!r} has another source"
     return "their references differ, or only one has a source"
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
 
 
 def _system(entry: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> System:

@@ -9,7 +9,6 @@ NAME=:SYSTEM        ready outputs of a system in the set
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
 from ape.adapters.gguf import GGUF_FILE
 from ape.engines.model_selection import select_models
 from ape.errors import InputError
-from ape.jobs.job_files import hash_file
+from ape.files.hashing import hash_input
+from ape.files.rows import read_jsonl
 from ape.models import parse_model, resolve_model
 from ape.models.checksum import file_revision, require_gguf
 from ape.passage.options import DEFAULT_MODEL_NAME
@@ -44,7 +44,7 @@ class ModelSystemSpec:
         hashes = {base.name: f"revision:{file_revision(base)}"}
         for place in select_models(self.settings).adapters.values():
             files = (place / name for name in (CARD_FILE, CONFIG_FILE, WEIGHTS_FILE, GGUF_FILE))
-            hashes |= {f"{place.name}/{file.name}": f"sha256:{hash_file(file)}" for file in files if file.is_file()}
+            hashes |= {f"{place.name}/{file.name}": f"sha256:{hash_input(file)}" for file in files if file.is_file()}
         return hashes
 
     def describe(self) -> str:
@@ -128,41 +128,21 @@ def _check_model_file(settings: Settings) -> None:
 
 def read_texts_by_id(path: Path, ids: Sequence[str], *, name: str) -> tuple[str, ...]:
     """Read texts from JSON lines with `id` and `text`. Raises InputError for missing or duplicate paragraphs."""
-    found: dict[str, str] = {}
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            paragraph, text = str(row["id"]), _text(row)
-        except (ValueError, TypeError, KeyError) as error:
-            raise InputError(
-                f"Line {number} of {path.name} is not an object with an id and a text.", field="system"
-            ) from error
-        if paragraph in found:
+    texts: dict[str, str] = {}
+    for number, row in read_jsonl(path, field="system"):
+        paragraph, text = str(row.get("id", "")), row.get("text")
+        if "id" not in row or not isinstance(text, str):
+            raise InputError(f"Line {number} of {path.name} is not an object with an id and a text.", field="system")
+        if paragraph in texts:
             raise InputError(
                 f"Line {number} of {path.name} repeats paragraph {paragraph!r}: keep one text for it.", field="system"
             )
-        found[paragraph] = text
+        texts[paragraph] = text
     for paragraph in ids:
-        if not found.get(paragraph, "").strip():
+        if not texts.get(paragraph, "").strip():
             raise InputError(
                 f"System {name!r} has no text for paragraph {paragraph!r}: {path.name} lacks it.", field="system"
             )
-    if odd := found.keys() - set(ids):
+    if odd := texts.keys() - set(ids):
         raise InputError(f"{path.name} has a text for paragraph {min(odd)!r}, which is not in the set.", field="system")
-    return tuple(found[paragraph] for paragraph in ids)
-
-
-def _text(row: dict[str, object]) -> str:
-    text = row["text"]
-    if not isinstance(text, str):
-        raise TypeError
-    return text
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} can't be read: {error}.", field="system") from error
+    return tuple(texts[paragraph] for paragraph in ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -102,9 +102,7 @@ def pairwise_tests(
     tested = [one.comparison.p_value for one in found if isinstance(one.comparison, PairedComparison)]
     corrected = iter(holm_correction(tested))
     return [
-        PairwiseTest(one.first, one.second, one.comparison, next(corrected))
-        if isinstance(one.comparison, PairedComparison)
-        else one
+        replace(one, corrected=next(corrected)) if isinstance(one.comparison, PairedComparison) else one
         for one in found
     ]
 
@@ -117,7 +115,7 @@ def win_matrix(results: EvaluationResults, metric: Metric) -> WinMatrix | None:
     counted = {name: one for name, one in results.counted[metric.name].items() if isinstance(one, MetricCounts)}
     if len(counted) < 2:
         return None
-    scores = {name: _scores(results.corpus, name, one) for name, one in counted.items()}
+    scores = {name: _scores(results.corpus, one) for name, one in counted.items()}
     by_segment = all(isinstance(key, tuple) for one in scores.values() for key in one)
     unit = "paragraph" if by_segment else "document"
     together = by_segment and results.resampling.by == "document"
@@ -139,8 +137,8 @@ ScorePlace: TypeAlias = int | tuple[int, int]
 ScoresByPlace: TypeAlias = Mapping[ScorePlace, float | None]
 
 
-def _scores(corpus: Corpus, system: str, counted: MetricCounts) -> ScoresByPlace:
-    by_segment = segment_scores(corpus, system, counted)
+def _scores(corpus: Corpus, counted: MetricCounts) -> ScoresByPlace:
+    by_segment = segment_scores(corpus, counted)
     if by_segment:
         return dict(by_segment)
     return {place: None if value != value else float(value) for place, value in enumerate(counted.document_scores())}

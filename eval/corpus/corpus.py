@@ -50,6 +50,8 @@ class Corpus:
     source_language: str = "und"
     target_language: str = "und"
     name: str = field(default="", compare=False)
+    caveats: tuple[str, ...] = field(default=(), compare=False)
+    """Sentences that must stand wherever scores of this corpus stand."""
 
     def __post_init__(self) -> None:
         if not self.documents:

@@ -21,6 +21,9 @@ CHINESE_PRONOUNS: Mapping[str, str] = {
 """The person of each pronoun, as an English word."""
 _MARK = regex.compile(r"<\s*(?P<pronoun>[^<>_]{1,6}?)\s*(?:>\s*_(?P<role>[A-Za-z]+)|>|_(?P<open>[A-Za-z]+))")
 
+# 其他 is "other", 吉他 a guitar, 他人 other people; 这 and 那 in the text are mostly not pronouns.
+_OVERT_PRONOUN = regex.compile(r"我们|咱们|你们|他们|她们|它们|我|你|您|(?<![其吉])他(?!人)|她|(?<!其)它")
+
 
 @dataclass(frozen=True, slots=True)
 class DroppedPronoun:
@@ -38,6 +41,18 @@ class DroppedPronoun:
 def parse_dropped_pronouns(source: str) -> list[DroppedPronoun]:
     """The dropped pronouns marked in a source segment."""
     return list(_dropped_pronouns(source))
+
+
+def overt_pronouns(source: str) -> list[str]:
+    """The personal pronouns that a source segment has in its text."""
+    return _OVERT_PRONOUN.findall(remove_pronoun_marks(source))
+
+
+def omitted_share(sources: Sequence[str]) -> float | None:
+    """The share of dropped pronouns among all of a marked text; None without pronouns."""
+    dropped = sum(len(parse_dropped_pronouns(source)) for source in sources)
+    overt = sum(len(overt_pronouns(source)) for source in sources)
+    return dropped / (dropped + overt) if dropped + overt else None
 
 
 def remove_pronoun_marks(source: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from ape.errors import InputError
+from ape.files.rows import read_jsonl
 from eval.corpus.raw_document import numbered_lines
 from eval.corpus.table_rows import DOCUMENT_COLUMNS, CorpusRow, normalize_column_name, number_references, parse_row
 
@@ -22,16 +22,7 @@ _OTHERS = frozenset(
 
 def read_jsonl_rows(path: Path, *, encoding: str | None = None) -> Iterator[CorpusRow]:
     """One row for each line that is not blank."""
-    for number, line in numbered_lines(path, encoding=encoding):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            why = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
-            raise InputError(f"Line {number} of {path.name} is not JSON: {why}.", field="path") from error
-        if not isinstance(values, dict):
-            raise InputError(f"Line {number} of {path.name} is not a JSON object.", field="path")
+    for number, values in read_jsonl(path, numbered_lines(path, encoding=encoding), field="path"):
         yield parse_row(values, number, path.name)
 
 

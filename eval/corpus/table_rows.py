@@ -18,19 +18,7 @@ DOCUMENT_COLUMNS = ("document", "doc", "document_id", "doc_id", "docid")
 # Columns that hold a system's output without `systems`.
 _OUTPUT_COLUMNS = ("mt", "gt")
 _NAMES = frozenset(
-    (
-        *DOCUMENT_COLUMNS,
-        *_OUTPUT_COLUMNS,
-        "id",
-        "chapter",
-        "book",
-        "source",
-        "src",
-        "reference",
-        "references",
-        "human",
-        "systems",
-    )
+    (*DOCUMENT_COLUMNS, *_OUTPUT_COLUMNS, *"id chapter book source src reference references human systems".split())
 )
 
 

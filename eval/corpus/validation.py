@@ -43,7 +43,16 @@ def build_corpus(given: Sequence[RawDocument], rules: CorpusRules, *, name: str 
     _note_missing(given, rules)
     source, target = _languages(given, rules)
     documents = tuple(_document(one, systems) for one in given)
-    return Corpus(documents, source, target, name)
+    return Corpus(documents, source, target, name, tuple(_caveats(given)))
+
+
+def _caveats(given: Sequence[RawDocument]) -> Iterator[str]:
+    guessed = {name: None for one in given for name, lines in one.outputs.items() if lines.is_guessed}
+    if guessed:
+        yield (
+            f"Outputs of whole documents ({', '.join(guessed)}) were split into segments by similarity to the other "
+            "texts, with errors in some segments."
+        )
 
 
 def _document(given: RawDocument, systems: Sequence[str]) -> Document:

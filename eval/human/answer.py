@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ape.errors import InputError
 from ape.files.rows import describe_validation_error
 from eval.human.sheet import rater_sheet
+from eval.human.span import ErrorSpan
 from eval.human.trial import Trial
 from eval.human.trial_index import TrialIndex
 from eval.human.vote import ERROR_KINDS, Belief, Choice, Confidence, Vote, VoteSide
 
 _LONGEST_COMMENT = 10_000
+_MOST_SPANS = 500
+_SIDES = ("first", "second")
 
 
 class RaterAnswer(BaseModel):
@@ -27,8 +30,20 @@ class RaterAnswer(BaseModel):
     confidence: Confidence | None = None
     believed_human: Belief | None = None
     errors: dict[VoteSide, tuple[str, ...]] = {}
+    scores: dict[VoteSide, Annotated[float, Field(ge=0, le=100)]] = {}
+    spans: dict[VoteSide, Annotated[tuple[ErrorSpan, ...], Field(max_length=_MOST_SPANS)]] = {}
     comment: Annotated[str, Field(max_length=_LONGEST_COMMENT)] = ""
     at: Annotated[str, Field(max_length=40)] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _prefer_higher_score(cls, given: Any) -> Any:
+        """The choice follows from the scores, if there are any."""
+        scores = given.get("scores") if isinstance(given, dict) else None
+        if not isinstance(scores, dict) or not all(isinstance(scores.get(side), int | float) for side in _SIDES):
+            return given
+        first, second = (scores[side] for side in _SIDES)
+        return given | {"choice": "tie" if first == second else "first" if first > second else "second"}
 
     @field_validator("errors")
     @classmethod
@@ -44,6 +59,10 @@ class RaterAnswer(BaseModel):
     def _is_time(cls, at: str) -> str:
         """Normalise to UTC."""
         return to_utc(at) if at else ""
+
+    def fields(self) -> dict[str, Any]:
+        """The values for a vote."""
+        return {name: getattr(self, name) for name in RaterAnswer.model_fields}
 
 
 def to_utc(at: str) -> str:
@@ -78,5 +97,5 @@ class VoteBuilder:
         """Build a vote. Raises InputError for an unknown item, or for a tie where ties are not allowed."""
         self._index.find(answer.item)
         item = self._sheet[answer.item]
-        values = answer.model_dump() | {"at": answer.at or datetime.now(UTC).isoformat(timespec="seconds")}
+        values = answer.fields() | {"at": answer.at or datetime.now(UTC).isoformat(timespec="seconds")}
         return self._index.complete_vote(Vote(rater=self._rater, first=item.first, second=item.second, **values))

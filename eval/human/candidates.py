@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -109,7 +109,7 @@ def _usable(
             differing = tuple(pair for pair in pairs if not _looks_equal(*(candidate.texts[name] for name in pair)))
             counts["identical"] += len(pairs) - len(differing)
             if differing:
-                yield CandidatePassage(candidate.passage, candidate.texts, differing)
+                yield replace(candidate, pairs=differing)
 
 
 def _looks_equal(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -119,15 +119,14 @@ def _looks_equal(first: Sequence[str], second: Sequence[str]) -> bool:
 
 def _with_origin(candidate: CandidatePassage, document: Document, corpus: Corpus, prefix: str) -> CandidatePassage:
     language = corpus.source_language if corpus.source_language != "und" else ""
-    passage = TrialPassage(
-        f"{prefix}{candidate.passage.id}",
-        candidate.passage.paragraphs,
-        candidate.passage.sources,
-        document.book,
-        language,
-        f"{prefix}{document.id}",
+    passage = replace(
+        candidate.passage,
+        id=f"{prefix}{candidate.passage.id}",
+        book=document.book,
+        language=language,
+        document=f"{prefix}{document.id}",
     )
-    return CandidatePassage(passage, candidate.texts, candidate.pairs)
+    return replace(candidate, passage=passage)
 
 
 def system_pairs(systems: Sequence[str], *, against: str = "") -> tuple[SystemPair, ...]:

@@ -17,6 +17,7 @@ from eval.corpus.corpus import Corpus
 from eval.human.candidates import CandidatePassage, LengthUnit, system_pairs, trial_systems
 from eval.human.sampling import candidate_blocks, pair_items, repeat_items, spam_items
 from eval.human.spam import ShuffleUnit
+from eval.human.span import SpanProtocol
 from eval.human.trial import Trial, TrialCondition, TrialItem, TrialPassage
 from eval.human.trial_file import assign_ids
 from eval.human.vote import SHUFFLED_SYSTEM
@@ -65,6 +66,8 @@ def make_trial(
     raters: Sequence[str] = (),
     ties: bool = True,
     marks: bool = True,
+    spans: SpanProtocol | None = None,
+    per_rater: int | None = None,
 ) -> Trial:
     """Make a trial; several sets, such as one per source language, are sampled together.
 
@@ -73,6 +76,7 @@ def make_trial(
     design = design or TrialDesign()
     corpora = [corpus] if isinstance(corpus, Corpus) else list(corpus)
     _check(design, corpora)
+    _check_per_rater(per_rater, design)
     names = trial_systems(corpora, systems)
     _check_names(name, names, raters)
     counts: Counter[str] = Counter()
@@ -94,11 +98,13 @@ def make_trial(
             items=_numbered([*items, *repeats, *spam]),
             condition=design.condition,
             bilingual=design.bilingual,
-            ties=ties,
-            marks=marks,
+            ties=ties or spans is not None,
+            marks=marks and spans is None,
             raters=tuple(raters),
             target_language=corpora[0].target_language,
             design=_design_record(design, counts),
+            spans=spans,
+            per_rater=per_rater,
         )
     )
 
@@ -124,6 +130,17 @@ def _check(design: TrialDesign, corpora: Sequence[Corpus]) -> None:
     for what in ("items", "paragraphs", "passages"):
         if getattr(design, what) is not None and getattr(design, what) < 1:
             raise InputError(f"The number of {what} must be at least 1.", field=what)
+
+
+def _check_per_rater(per_rater: int | None, design: TrialDesign) -> None:
+    if per_rater is not None and per_rater < 1:
+        raise InputError("The number of items for each rater must be at least 1.", field="per_rater")
+    if per_rater is not None and design.condition == "document":
+        raise InputError(
+            "Passages of one document are read together, so they can't be allocated one by one. Show single "
+            "paragraphs, or let every rater see all items.",
+            field="per_rater",
+        )
 
 
 def _check_names(name: str, systems: Sequence[str], raters: Sequence[str]) -> None:

@@ -62,17 +62,26 @@ def public_sheet(trial: Trial, rater: str) -> dict[str, Any]:
         "source_language": languages.pop() if len(languages) == 1 else "und",
         "target_language": trial.target_language,
         "items": [_public_item(item, groups[item.item.id]) for item in rater_sheet(trial, rater)],
+        **({"spans": trial.spans} if trial.spans else {}),
+        **({"per_rater": min(trial.per_rater, len(trial.items))} if trial.per_rater else {}),
     }
 
 
-def _public_item(shown: SheetItem, group: str) -> dict[str, Any]:
-    first, second = shown.texts
+def allocated_sheet(trial: Trial, rater: str, allocated: Sequence[str]) -> dict[str, Any]:
+    """The public sheet with only these items, in this order."""
+    sheet = public_sheet(trial, rater)
+    items = {item["id"]: item for item in sheet["items"]}
+    return sheet | {"items": [items[item] for item in allocated]}
+
+
+def _public_item(sheet_item: SheetItem, group: str) -> dict[str, Any]:
+    first, second = sheet_item.texts
     return {
-        "id": shown.item.id,
+        "id": sheet_item.item.id,
         "group": group,
-        "book": shown.passage.book,
-        "language": shown.passage.language,
-        "sources": list(shown.passage.sources),
+        "book": sheet_item.passage.book,
+        "language": sheet_item.passage.language,
+        "sources": list(sheet_item.passage.sources),
         "a": list(first),
         "b": list(second),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from eval.human.span import SpanProtocol
 from eval.human.vote import TrialItemKind
 
 TrialCondition: TypeAlias = Literal["paragraph", "document"]
@@ -62,6 +63,10 @@ class Trial:
     target_language: str = "und"
     design: tuple[tuple[str, Any], ...] = ()
     """The settings and counts of sampling."""
+    spans: SpanProtocol | None = None
+    """Whether raters mark error spans and give scores, instead of choosing a text."""
+    per_rater: int | None = None
+    """Items for each rater, allocated while they vote; None: every rater sees all items."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from ape.errors import InputError
 from ape.files.hashing import hash_json, hash_text
-from ape.files.rows import describe_validation_error
+from ape.files.rows import describe_validation_error, read_utf8
 from eval.human.trial import Trial
 
 TRIAL_FORMAT = "ape-trial/1"
+_LATER_FIELDS = frozenset({"spans", "per_rater"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -34,7 +36,7 @@ def assign_ids(trial: Trial) -> Trial:
 
 def trial_to_json(trial: Trial) -> str:
     """Serialise a trial."""
-    text = json.dumps({"format": TRIAL_FORMAT, **asdict(trial)}, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps({"format": TRIAL_FORMAT, **_values(trial)}, ensure_ascii=False, indent=1) + "\n"
     # Lone surrogates, which a model's JSON may contain, can't be encoded as UTF-8.
     return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
@@ -62,13 +64,7 @@ def trial_from_json(text: str, *, place: str = "The trial") -> Trial:
 
 def read_trial(path: Path) -> Trial:
     """Read a trial file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not a trial file: it is not UTF-8.", field="trial") from error
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.", field="trial") from error
-    return trial_from_json(text, place=str(path))
+    return trial_from_json(read_utf8(path, field="trial"), place=str(path))
 
 
 def write_trial(trial: Trial, path: Path) -> None:
@@ -92,7 +88,12 @@ def _numbered(trial: Trial) -> Trial:
 
 
 def _digest(trial: Trial) -> str:
-    return hash_json(asdict(trial), errors="surrogatepass")
+    return hash_json(_values(trial), errors="surrogatepass")
+
+
+def _values(trial: Trial) -> dict[str, Any]:
+    """All fields; those of later versions only if they are set, so that the ids of earlier trials stay valid."""
+    return {name: value for name, value in asdict(trial).items() if name not in _LATER_FIELDS or value is not None}
 
 
 def _item_id(digest: str, place: int) -> str:

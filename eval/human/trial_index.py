@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ape.errors import InputError
+from eval.human.span import join_paragraphs, span_problem
 from eval.human.trial import Trial, TrialItem, TrialPassage
 from eval.human.vote import Vote
 
@@ -39,6 +40,7 @@ class TrialIndex:
             )
         if vote.choice == "tie" and not self.trial.ties:
             raise InputError("This trial does not allow ties: choose A or B.", field="choice")
+        self._check_spans(vote, item)
         return replace(
             vote,
             kind=item.kind,
@@ -48,6 +50,22 @@ class TrialIndex:
             document=passage.document if self.trial.condition == "document" else "",
             passage=item.passage,
         )
+
+    def _check_spans(self, vote: Vote, item: TrialItem) -> None:
+        """Check that there are scores and spans where the trial asks for them, and that spans are in their text."""
+        protocol = self.trial.spans
+        if protocol is None:
+            if vote.scores or vote.spans:
+                raise InputError("This trial asks for no scores and spans.", field="scores")
+            return
+        if len(vote.scores) < 2:
+            raise InputError("Both texts need a score from 0 to 100.", field="scores")
+        texts = dict(zip(item.systems, item.texts, strict=True))
+        shown = {side: texts[system] for side, system in vote.sides}
+        for side, spans in vote.spans.items():
+            text = join_paragraphs(shown[side])
+            if problem := next(filter(None, (span_problem(span, text, protocol) for span in spans)), ""):
+                raise InputError(f"Item {item.id!r}, {side} text: {problem}.", field="spans")
 
 
 def votes_by_passage(votes: Iterable[Vote], trial: Trial) -> list[Vote]:

@@ -7,26 +7,30 @@ processes.
 from __future__ import annotations
 
 import json
+import re
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import TracebackType
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, select, update
 
 from ape.errors import Conflict, InputError, UnknownTrial
+from ape.files.hashing import hash_text
 from ape.jobs.database import Database
 from ape.jobs.plan_update import upsert
 from ape.jobs.schema import migrate
 from ape.jobs.tables import DatabaseTime, raters, trials, votes
-from eval.human.rater_links import is_complete_token, new_token, token_hash
+from eval.human.span import ErrorSpan
 from eval.human.trial import Trial
 from eval.human.trial_file import trial_from_json, trial_to_json
 from eval.human.trial_index import TrialIndex
 from eval.human.vote import Vote
 
 VoteSaveResult: TypeAlias = Literal["new", "same", "replaced"]
+# 22 letters, digits, - and _: 128 bits.
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
 _COLUMNS = ("item", "rater", "first", "second", "choice", "comment", "at")
 
 
@@ -68,9 +72,7 @@ class TrialStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Trials.
@@ -105,18 +107,18 @@ class TrialStore:
         self.trial(trial)
         if not rater.strip():
             raise InputError("A rater needs a name.", field="rater")
-        token = new_token()
+        token = secrets.token_urlsafe(16)
         with self._database.write_transaction() as connection:
             _add_rater(connection, trial, rater)
             where = (raters.c.trial == trial) & (raters.c.name == rater)
-            connection.execute(update(raters).where(where).values(token_hash=token_hash(token)))
+            connection.execute(update(raters).where(where).values(token_hash=_token_hash(token)))
         return token
 
     def find_link(self, token: str) -> RaterLink:
         """Find the trial and rater of a link. Raises UnknownTrial for an unknown or replaced link."""
-        query = select(raters.c.trial, raters.c.name).where(raters.c.token_hash == token_hash(token))
+        query = select(raters.c.trial, raters.c.name).where(raters.c.token_hash == _token_hash(token))
         with self._database.read_transaction() as connection:
-            row = connection.execute(query).one_or_none() if is_complete_token(token) else None
+            row = connection.execute(query).one_or_none() if _TOKEN.fullmatch(token) else None
         if row is None:
             raise UnknownTrial(
                 "This link is unknown, or a newer one has replaced it. Copy the complete link, or ask for a new one.",
@@ -157,6 +159,11 @@ class TrialStore:
         """
         index = self._index(trial)
         complete = [index.complete_vote(vote) for vote in votes]
+        if any(vote.order == "unknown" for vote in complete):
+            raise InputError(
+                "Votes whose order of display is unknown can't be stored with a trial. Analyse their file directly.",
+                field="votes",
+            )
         results: Counter[VoteSaveResult] = Counter()
         with self._database.write_transaction() as connection:
             for vote, place in zip(complete, places or [""] * len(complete), strict=True):
@@ -185,7 +192,7 @@ class TrialStore:
         return "replaced", vote
 
     def votes(self, trial: str, *, rater: str | None = None) -> list[Vote]:
-        """The votes of all raters or of one, in the order of storage."""
+        """The votes of all raters or of one, in the order of storage; those of one millisecond by rater and item."""
         self.trial(trial)
         query = select(votes).where(votes.c.trial == trial).order_by(votes.c.created, votes.c.rater, votes.c.item)
         if rater is not None:
@@ -208,8 +215,17 @@ class TrialStore:
             confidence=row["confidence"] or None,
             believed_human=row["believed_human"] or None,
             errors={side: tuple(kinds) for side, kinds in json.loads(row["errors"]).items()},
+            scores=json.loads(row["scores"]),
+            spans={
+                side: tuple(ErrorSpan(**span) for span in spans) for side, spans in json.loads(row["spans"]).items()
+            },
         )
         return self._index(row["trial"]).complete_vote(vote)
+
+
+def _token_hash(token: str) -> str:
+    """Hash of a link's token; the token itself is not stored. It is random, so it needs no salt and no slow hash."""
+    return hash_text(token, errors="surrogatepass")
 
 
 def _add_rater(connection: Connection, trial: str, rater: str) -> None:
@@ -224,6 +240,8 @@ def _columns(trial: str, vote: Vote) -> dict[str, Any]:
         "confidence": vote.confidence or "",
         "believed_human": vote.believed_human or "",
         "errors": json.dumps({side: list(kinds) for side, kinds in vote.errors.items()}),
+        "scores": json.dumps(dict(vote.scores)),
+        "spans": json.dumps({side: [asdict(span) for span in spans] for side, spans in vote.spans.items()}),
     }
 
 

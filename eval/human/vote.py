@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from eval.human.span import ErrorSpan
+
 Choice: TypeAlias = Literal["first", "second", "tie"]
 Belief: TypeAlias = Literal["first", "second", "both", "neither"]
 Confidence: TypeAlias = Literal["sure", "unsure"]
 TrialItemKind: TypeAlias = Literal["pair", "repeat", "spam"]
 VoteSide: TypeAlias = Literal["first", "second"]
+DisplayOrder: TypeAlias = Literal["shown", "unknown"]
 
 # The "system" of the shuffled copy in an attention item; a careful rater never prefers it.
 SHUFFLED_SYSTEM = "(shuffled)"
@@ -32,6 +35,10 @@ class Vote:
     believed_human: Belief | None = None
     errors: Mapping[VoteSide, tuple[str, ...]] = field(default_factory=dict)
     """Members of ERROR_KINDS, for each text."""
+    scores: Mapping[VoteSide, float] = field(default_factory=dict)
+    """From 0 to 100, in trials with spans; the choice follows from them."""
+    spans: Mapping[VoteSide, tuple[ErrorSpan, ...]] = field(default_factory=dict)
+    """The errors marked in each text."""
     comment: str = ""
     kind: TrialItemKind = "pair"
     """A repeat shows a pair again; "spam" is an attention item, a text paired with its shuffled copy."""
@@ -45,6 +52,13 @@ class Vote:
     """The passage; several items may show it with different pairs of systems."""
     at: str = ""
     """Time, ISO 8601 in UTC."""
+    order: DisplayOrder = "shown"
+    """Whether `first` and `second` are the order of display; if unknown, position bias can't be measured."""
+
+    @property
+    def sides(self) -> tuple[tuple[VoteSide, str], tuple[VoteSide, str]]:
+        """Both sides with their systems."""
+        return ("first", self.first), ("second", self.second)
 
     @property
     def winner(self) -> str | None:

@@ -1,13 +1,11 @@
 """Reader of vote files: saved by the offline page, JSON lines, CSV, and Label Studio exports.
 
 Votes may name the systems. Votes from a page or a completed sheet only know A and B; their systems are filled in from
-the rater's sheet.
+the rater's sheet. VOTE_COLUMNS are the columns of a table, or the keys of a JSON line.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,19 +15,36 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError
 
 from ape.errors import InputError
-from ape.files.rows import describe_validation_error
+from ape.files.rows import describe_validation_error, read_csv, read_jsonl, read_utf8
+from ape.files.spreadsheet_cells import unescape_formula
 from eval.human.answer import RaterAnswer, VoteBuilder, read_answer
+from eval.human.pearmut import is_pearmut, read_annotations
 from eval.human.trial import Trial
 from eval.human.trial_index import TrialIndex
-from eval.human.vote import TrialItemKind, Vote
-from eval.human.vote_writer import FORMULA_PREFIXES
+from eval.human.vote import DisplayOrder, TrialItemKind, Vote
 
+VOTE_COLUMNS: Mapping[str, str] = {
+    "item": "the item voted on",
+    "rater": "who voted",
+    "first": "the system shown first, as A",
+    "second": "the system shown second, as B",
+    "choice": "first, second or tie; also a, b, =",
+    "order": "shown (default), or unknown if first and second are not the order of display",
+    "confidence": "sure or unsure",
+    "believed_human": "which text was believed human: first, second, both or neither",
+    "book, language, document, passage": "where the item is from; votes on a document or passage are not independent",
+    "kind, repeats": "pair (default), repeat or spam; the item that a repeat shows again",
+    "scores, spans": "by side: scores from 0 to 100, and lists of start, end, severity and category, as JSON",
+    "errors_first, errors_second, comment, at": "error kinds separated by semicolons, a remark, the time",
+}
+"""The columns of vote files, with their meaning; the first five are required where no trial is given."""
 # Spellings of answers.
 _SIDES = {"a": "first", "b": "second"}
 _ANSWERS: Mapping[str, Mapping[str, str]] = {
     "choice": _SIDES | {"=": "tie", "same": "tie"},
     "believed_human": _SIDES,
     "confidence": {},
+    "order": {},
 }
 
 
@@ -47,6 +62,7 @@ class VoteRow(RaterAnswer):
     language: str = ""
     document: str = ""
     passage: str = ""
+    order: DisplayOrder = "shown"
 
     def to_vote(self) -> Vote:
         """Convert to a vote."""
@@ -63,35 +79,26 @@ def read_votes(path: Path, trial: Trial | None = None) -> list[Vote]:
 
 def read_located_votes(path: Path, trial: Trial | None = None) -> list[tuple[str, Vote]]:
     """Read the votes of a file, each with its location: "Line 3 of votes.csv"."""
-    text = _text(path)
-    if path.suffix.lower() == ".csv":
-        return list(_of_rows(_csv_rows(text, path.name, needed=_needed(trial)), trial))
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return list(_of_rows(_json_rows(text, path.name), trial))
+    if path.suffix.lower() in (".csv", ".jsonl", ".ndjson"):
+        return list(_of_rows(_rows(path), trial))
     if path.suffix.lower() != ".json":
         raise InputError(f"{path.name} is not a vote file: use .json, .jsonl or .csv.", field="votes")
-    values = _json(text, path.name)
+    try:
+        values = json.loads(read_utf8(path, field="votes"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path.name} is not JSON.", field="votes") from error
+    if is_pearmut(values):
+        if trial is None:
+            raise InputError(
+                f"{path.name} is of Pearmut: its votes need the trial. Without one, analyse its spans alone.",
+                field="trial",
+            )
+        return [(path.name, vote) for vote in read_annotations(values, trial, place=path.name)]
     if isinstance(values, list):
         from eval.human.label_studio import read_export
 
         return [(path.name, vote) for vote in read_export(values, trial, place=path.name)]
     return list(_of_page(values, trial, path.name))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8. Save it in UTF-8.", field="votes") from error
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.", field="votes") from error
-
-
-def _json(text: str, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place} is not JSON.", field="votes") from error
 
 
 def _of_page(values: Any, trial: Trial | None, place: str) -> Iterator[tuple[str, Vote]]:
@@ -116,9 +123,10 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
     index = TrialIndex(trial) if trial else None
     for place, row in rows:
         if missing := _needed(trial) - row.keys():
-            raise InputError(f"{place} is not a vote: it lacks {min(missing)!r}.", field="votes")
+            missing |= set() if trial else {"first", "second"} - row.keys()
+            raise InputError(f"{place} is not a vote: it lacks {_names(missing)}.", field="votes")
         given = {name: value for name, value in (row | _answers(row)).items() if value not in ("", None)}
-        if "choice" not in given:
+        if "choice" not in given and "scores" not in given:
             continue
         if "first" in given and "second" in given:
             yield place, _parse_named_vote(given, index, place)
@@ -134,6 +142,12 @@ def _of_rows(rows: Iterable[tuple[str, dict[str, Any]]], trial: Trial | None) ->
 
 def _needed(trial: Trial | None) -> set[str]:
     return {"item", "choice", "rater"} | ({"trial"} if trial else set())
+
+
+def _names(columns: Iterable[str]) -> str:
+    """Quoted names in the order of VOTE_COLUMNS."""
+    order = ["trial", *VOTE_COLUMNS]
+    return ", ".join(repr(name) for name in sorted(columns, key=order.index))
 
 
 def _answers(row: Mapping[str, Any]) -> dict[str, str]:
@@ -183,35 +197,24 @@ def _rater(name: object, place: str) -> str:
     return name
 
 
-def _json_rows(text: str, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            at = f"Line {number} of {place}"
-            row = _json(line, at)
-            if not isinstance(row, dict):
-                raise InputError(f"{at} is not a vote: it is not a JSON object.", field="votes")
-            yield at, _with_errors(row)
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a table or of JSON lines, each with its location."""
+    if path.suffix.lower() == ".csv":
+        for number, cells in read_csv(read_utf8(path, field="votes"), path.name, field="votes"):
+            row = {name: unescape_formula(cell) for name, cell in cells.items()}
+            place = f"Line {number} of {path.name}"
+            yield place, _with_objects(_with_errors(row), place)
+    else:
+        for number, values in read_jsonl(path, field="votes"):
+            yield f"Line {number} of {path.name}", _with_errors(values)
 
 
-def _csv_rows(text: str, place: str, *, needed: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    # In locales with a decimal comma, spreadsheets separate cells by semicolons.
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
-    if missing := needed - set(reader.fieldnames or ()):
-        raise InputError(f"{place} has no column {min(missing)!r}, so it is not a table of votes.", field="votes")
+def _with_objects(row: dict[str, Any], place: str) -> dict[str, Any]:
+    """Parse the cells that hold JSON."""
     try:
-        for row in reader:
-            at = f"Line {reader.line_num} of {place}"
-            if None in row or None in row.values():
-                raise InputError(f"{at} differs from the first line in the number of cells.", field="votes")
-            yield at, _with_errors({name: _unescape_formula(cell) for name, cell in row.items()})
-    except csv.Error as error:
-        raise InputError(f"Line {reader.line_num} of {place} can't be read: {error}.", field="votes") from error
-
-
-def _unescape_formula(cell: str) -> str:
-    """Remove the apostrophe that protects a cell from being read as a formula."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_PREFIXES) else cell
+        return row | {name: json.loads(row[name]) for name in ("scores", "spans") if row.get(name)}
+    except ValueError as error:
+        raise InputError(f"{place}: scores and spans must be JSON.", field="votes") from error
 
 
 def _with_errors(row: dict[str, Any]) -> dict[str, Any]:

@@ -9,20 +9,21 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from ape.files.spreadsheet_cells import escape_formula
 from eval.human.sheet import public_sheet
 from eval.human.trial import Trial
 from eval.human.vote import Vote
 
 _VOTE = (
     "trial", "item", "rater", "first", "second", "choice", "confidence", "believed_human", "errors_first",
-    "errors_second", "comment", "kind", "repeats", "book", "language", "document", "passage", "at",
+    "errors_second", "scores", "spans", "comment", "kind", "repeats", "book", "language", "document", "passage", "at",
+    "order",
 )  # fmt: skip
 _ANSWER = ("choice", "confidence", "believed_human", "errors_a", "errors_b", "comment")
 _SHEET = ("trial", "rater", "item", "source", "a", "b", *_ANSWER)
-# A spreadsheet would run a cell that begins with one of these as a formula.
-FORMULA_PREFIXES = tuple("=+-@\t\r'")
 
 
 def votes_to_jsonl(votes: Iterable[Vote], trial: str) -> str:
@@ -48,13 +49,15 @@ def sheet_to_jsonl(trial: Trial, rater: str) -> str:
 def _row(vote: Vote, trial: str) -> dict[str, Any]:
     values = {name: getattr(vote, name) for name in Vote.__dataclass_fields__}
     errors = {side: list(kinds) for side, kinds in vote.errors.items()}
-    return {"trial": trial, **values, "errors": errors}
+    spans = {side: [asdict(span) for span in own] for side, own in vote.spans.items()}
+    return {"trial": trial, **values, "errors": errors, "scores": dict(vote.scores), "spans": spans}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, str]:
     """Put the errors of each text into a separate cell."""
     errors = {f"errors_{side}": "; ".join(kinds) for side, kinds in row["errors"].items()}
-    return {name: value or "" for name, value in row.items() if name != "errors"} | errors
+    nested = {name: json.dumps(row[name]) if row[name] else "" for name in ("scores", "spans")}
+    return {name: value or "" for name, value in row.items() if name != "errors"} | errors | nested
 
 
 def _sheet_rows(trial: Trial, rater: str) -> Iterator[dict[str, str]]:
@@ -69,9 +72,5 @@ def _table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     writer = csv.DictWriter(text, columns)
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _escape_formula(value) for name, value in row.items()})
+        writer.writerow({name: escape_formula(value) for name, value in row.items()})
     return text.getvalue()
-
-
-def _escape_formula(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(FORMULA_PREFIXES) else cell

@@ -83,21 +83,20 @@ def pairs_from_corpus(
 
 
 def _pairs(corpus: Corpus, couples: Sequence[tuple[str, str]], *, with_source: bool) -> Iterator[JudgePair]:
-    for document in corpus.documents:
-        for place in range(len(document)):
-            item = f"{document.id}:{place + 1}"
-            for first, second in couples:
-                yield JudgePair(
-                    id=f"{item}:{first}:{second}" if len(couples) > 1 else item,
-                    source=document.sources[place] if with_source and document.sources else None,
-                    first=document.outputs[first][place],
-                    second=document.outputs[second][place],
-                    first_system=first,
-                    second_system=second,
-                    source_language=corpus.source_language,
-                    target_language=corpus.target_language,
-                    item=item,
-                )
+    for _, document, place in corpus.segments():
+        item = f"{document.id}:{place + 1}"
+        for first, second in couples:
+            yield JudgePair(
+                id=f"{item}:{first}:{second}" if len(couples) > 1 else item,
+                source=document.sources[place] if with_source and document.sources else None,
+                first=document.outputs[first][place],
+                second=document.outputs[second][place],
+                first_system=first,
+                second_system=second,
+                source_language=corpus.source_language,
+                target_language=corpus.target_language,
+                item=item,
+            )
 
 
 def pairs_from_trial(trial: Trial) -> tuple[JudgePair, ...]:

@@ -51,10 +51,10 @@ class JudgeOptions:
     def sampling(self) -> Sampling:
         """Sampling parameters for an engine."""
         return Sampling(
-            self.temperature,
-            self.top_p,
-            self.seed,
-            self.max_tokens,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
             max_characters=self.max_tokens * _CHARACTERS_A_TOKEN,
         )
 

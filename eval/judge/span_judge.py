@@ -81,12 +81,9 @@ def _read(answer: Draft | Unscored, segment: _Segment) -> TranslationErrors | Un
 
 
 def _segments(corpus: Corpus, system: str, *, with_source: bool) -> Iterator[_Segment]:
-    place = 0
-    for document in corpus.documents:
-        sources = document.sources if with_source else ("",) * len(document)
-        for translation, source in zip(document.outputs[system], sources, strict=True):
-            yield _Segment(system, place, translation, source)
-            place += 1
+    for place, (_, document, segment) in enumerate(corpus.segments()):
+        source = document.sources[segment] if with_source else ""
+        yield _Segment(system, place, document.outputs[system][segment], source)
 
 
 def _prompt(segment: _Segment, corpus: Corpus) -> Prompt:

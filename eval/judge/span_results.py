@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from eval.judge.judgement import Judgement, Unscored, UnscoredReason, Verdict
 from eval.judge.pair_judge import pairs_from_corpus
 from eval.judge.pair_results import PairJudgements
 from eval.metrics.metric import Mark
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Score, Unmeasured, ratio
+from eval.statistics.counts import Fold, MetricCounts, Score, Unmeasured, share_fold
 
 _PER_WORDS = 100.0
 
@@ -78,12 +77,9 @@ class SpanJudgements:
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
         """Positions of the errors."""
         self._require_same_corpus(corpus)
-        starts = accumulate((len(document) for document in corpus.documents), initial=0)
-        for document, start in zip(corpus.documents, starts, strict=False):
-            for place in range(len(document)):
-                one = self.segments[system][start + place]
-                for error in one.errors if isinstance(one, TranslationErrors) else ():
-                    yield Mark(document.id, place, error.side, error.start, error.end, error.category, error.severity)
+        for judged, (_, document, place) in zip(self.segments[system], corpus.segments(), strict=True):
+            for error in judged.errors if isinstance(judged, TranslationErrors) else ():
+                yield Mark(document.id, place, error.side, error.start, error.end, error.category, error.severity)
 
     def as_pairs(self, first: str, second: str) -> PairJudgements:
         """Convert to pairwise verdicts, for agreement with votes: the system with less error weight wins."""
@@ -133,10 +129,7 @@ def _empty_row() -> list[float]:
 
 
 def _rate(column: int) -> Fold:
-    def fold(sums: FloatArray) -> FloatArray:
-        return _PER_WORDS * ratio(sums[..., column], sums[..., 0])
-
-    return fold
+    return share_fold([column], [0], scale=_PER_WORDS)
 
 
 def _verdict(first: TranslationErrors | Unscored, second: TranslationErrors | Unscored) -> Judgement:

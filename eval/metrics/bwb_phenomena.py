@@ -24,7 +24,7 @@ from eval.linguistics.pronoun_gender import gender_of
 from eval.linguistics.wordings import find_wording_spans
 from eval.metrics.annotator import annotator_or_unmeasured
 from eval.metrics.metric import metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, mean_fold, ratio
 
 _Line = TypeVar("_Line")
 PHENOMENA = ("ambiguity", "entity", "tense", "pronoun", "ellipsis")
@@ -77,7 +77,7 @@ class BwbPhenomena:
                 for place, phenomenon in enumerate(PHENOMENA)
                 for name, fold in (
                     (f"{phenomenon} F1", _f1(place * _COLUMNS)),
-                    (f"{phenomenon} exact", _exact(place * _COLUMNS)),
+                    (f"{phenomenon} exact", mean_fold(place * _COLUMNS + 3, place * _COLUMNS + 4)),
                 )
             },
         )
@@ -182,10 +182,6 @@ def _items(phenomenon: str, annotation: Annotation, *, exact: bool) -> Counter[s
 
 def _f1(first: int) -> Fold:
     return lambda sums: ratio(2 * sums[..., first], sums[..., first + 1] + sums[..., first + 2])
-
-
-def _exact(first: int) -> Fold:
-    return lambda sums: ratio(sums[..., first + 3], sums[..., first + 4])
 
 
 def _mean(sums: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ sentences: a coherent text should beat most of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
 from typing import Literal, TypeAlias
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators import Annotator
 from eval.linguistics.annotators.protocol import Annotation
-from eval.linguistics.coreference.resolver import CoreferenceResolver, Mention, RuleCoreferenceResolver
+from eval.linguistics.coreference.resolver import CoreferenceResolver, Mention
+from eval.linguistics.coreference.trained_resolver import default_resolver
 from eval.metrics.annotator import annotator_or_unmeasured
 from eval.metrics.metric import metric_signature
 from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
@@ -187,10 +188,11 @@ def role_of(annotation: Annotation, mention: Mention) -> SyntacticRole:
 class KpCoherence:
     """The mean KP of the documents; parts are its shares and the share of reorderings beaten.
 
-    It reads the output only and needs no reference.
+    It reads the output only and needs no reference. Without a resolver, texts in which the annotator finds mentions
+    (English by the literary annotator) are resolved by the trained one, others by rules.
     """
 
-    resolver: CoreferenceResolver = field(default_factory=RuleCoreferenceResolver)
+    resolver: CoreferenceResolver | None = None
     annotator: Annotator | None = None
     reorderings: int = MAX_REORDERINGS
     seed: int = 1
@@ -202,13 +204,10 @@ class KpCoherence:
         annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
-        rows = [self._row(annotator.annotate(one.outputs[system])) for one in corpus.documents]
+        resolver = self.resolver or default_resolver(annotator)
+        rows = [self._row(annotator.annotate(one.outputs[system]), resolver) for one in corpus.documents]
         signature = metric_signature(
-            self.name,
-            reorderings=self.reorderings,
-            seed=self.seed,
-            resolver=self.resolver.name,
-            annotator=annotator.name,
+            self.name, reorderings=self.reorderings, seed=self.seed, resolver=resolver.name, annotator=annotator.name
         )
         names = ("nocb", "salience", "coherence", "reorderings beaten")
         return MetricCounts(
@@ -220,8 +219,8 @@ class KpCoherence:
             parts={name: mean_fold(column, 5) for column, name in enumerate(names, 1)},
         )
 
-    def _row(self, segments: Sequence[Annotation]) -> list[float]:
-        found = build_utterances(segments, self.resolver.resolve(segments))
+    def _row(self, segments: Sequence[Annotation], resolver: CoreferenceResolver) -> list[float]:
+        found = build_utterances(segments, resolver.resolve(segments))
         scored, against = (centering_scores(found), compare_reorderings(found, most=self.reorderings, seed=self.seed))
         if scored is None or against is None:
             return [0.0] * 6

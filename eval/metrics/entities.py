@@ -23,7 +23,7 @@ from eval.linguistics.bwb.tags import ENTITY_TYPES
 from eval.linguistics.wordings import find_wording_spans, outermost_spans
 from eval.metrics.annotator import annotator_or_unmeasured
 from eval.metrics.metric import Mark, metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
+from eval.statistics.counts import Fold, MetricCounts, Unmeasured, mean_fold, share_fold
 
 ENTITY_KINDS = (*ENTITY_TYPES, "other")
 _FROM_ONTONOTES = {"PERSON": "PER", **{label: label for label in ENTITY_TYPES}}
@@ -154,21 +154,11 @@ def _columns(kinds: Sequence[str], which: int) -> list[int]:
 
 
 def _share(kinds: Sequence[str], which: int) -> Fold:
-    found, all_ = _columns(kinds, 0), _columns(kinds, which)
-    return lambda sums: ratio(sums[..., found].sum(axis=-1), sums[..., all_].sum(axis=-1))
+    return share_fold(_columns(kinds, 0), _columns(kinds, which))
 
 
 def _f1(kinds: Sequence[str]) -> Fold:
-    found, sides = _columns(kinds, 0), [*_columns(kinds, 1), *_columns(kinds, 2)]
-
-    def fold(sums: FloatArray) -> FloatArray:
-        return ratio(2 * sums[..., found].sum(axis=-1), sums[..., sides].sum(axis=-1))
-
-    return fold
-
-
-def _terms(first: int) -> Fold:
-    return lambda sums: ratio(sums[..., first], sums[..., first + 1])
+    return share_fold(_columns(kinds, 0), [*_columns(kinds, 1), *_columns(kinds, 2)], scale=2)
 
 
 def _parts() -> dict[str, Fold]:
@@ -181,4 +171,4 @@ def _parts() -> dict[str, Fold]:
     for name, kinds in groups.items():
         parts |= {f"{name} precision": _share(kinds, 1), f"{name} recall": _share(kinds, 2), f"{name} F1": _f1(kinds)}
     first = 3 * len(ENTITY_KINDS)
-    return parts | {"terminology": _terms(first), "common phrases": _terms(first + 2)}
+    return parts | {"terminology": mean_fold(first, first + 1), "common phrases": mean_fold(first + 2, first + 3)}

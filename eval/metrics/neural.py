@@ -1,6 +1,6 @@
-"""Shared parts of the metrics that are neural models loaded by their own libraries (COMET, BLEURT).
+"""Shared parts of the metrics that are neural models loaded by their own libraries (COMET, BLEURT, MetricX).
 
-The score is the mean over segments, times 100; for several references, the mean over them first.
+The score is the mean over segments, mostly times 100; for several references, the mean over them first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class MetricPredictor(Protocol):
 
 
 def count_predictions(
-    predict: MetricPredictor, segments: ScorableSegments, signature: str, *, context: int = 0
+    predict: MetricPredictor, segments: ScorableSegments, signature: str, *, context: int = 0, scale: float = 100
 ) -> MetricCounts:
     """Score every segment against each of its references; `context` is the number of preceding segments to add."""
     items, indices = _items(segments, context)
     rows = np.zeros((len(segments.outputs), 2))
-    np.add.at(rows[:, 0], np.array(indices), 100 * np.asarray(predict(items), float))
+    np.add.at(rows[:, 0], np.array(indices), scale * np.asarray(predict(items), float))
     rows[:, 0] /= np.bincount(indices, minlength=len(rows))
     rows[:, 1] = 1
     return MetricCounts(rows, segments.documents, mean_fold(), signature)

@@ -13,6 +13,7 @@ METRICS: Mapping[str, str | tuple[str, Mapping[str, object]]] = {
     "bleu": "eval.metrics.sacrebleu:Bleu",
     # For scores of single segments, which may be shorter than four words.
     "sentence-bleu": ("eval.metrics.sacrebleu:Bleu", {"effective_order": True, "name": "sentence-bleu"}),
+    "d-bleu": ("eval.metrics.sacrebleu:Bleu", {"whole_documents": True, "name": "d-bleu"}),
     "chrf": "eval.metrics.sacrebleu:Chrf",
     "chrf++": ("eval.metrics.sacrebleu:Chrf", {"word_order": 2, "name": "chrf++"}),
     "ter": "eval.metrics.sacrebleu:Ter",
@@ -23,6 +24,8 @@ METRICS: Mapping[str, str | tuple[str, Mapping[str, object]]] = {
         "eval.metrics.comet:Comet",
         {"checkpoint": "Unbabel/wmt22-cometkiwi-da", "with_references": False, "name": "cometkiwi"},
     ),
+    "xcomet": ("eval.metrics.comet:Comet", {"checkpoint": "Unbabel/XCOMET-XL", "name": "xcomet"}),
+    "metricx": "eval.metrics.metricx:MetricX",
     "doc-comet": ("eval.metrics.comet:Comet", {"context": 2, "name": "doc-comet"}),
     "bleurt": "eval.metrics.bleurt:Bleurt",
     "blonde": "eval.metrics.blonde:Blonde",
@@ -31,9 +34,14 @@ METRICS: Mapping[str, str | tuple[str, Mapping[str, object]]] = {
     "ltcr": "eval.metrics.ltcr:Ltcr",
     "dip-consistency": "eval.metrics.dip:DipConsistency",
     "dip-connectives": "eval.metrics.dip:DipConnectives",
+    # A match with the reference; the next one is DiP's own evaluation, a scorer trained on pairs.
     "dip-pronouns": "eval.metrics.dip:DipPronouns",
+    "dip-pronoun-scorer": "eval.metrics.dip:DipPronounScorer",
     "dip-coherence": "eval.metrics.dip:DipCoherence",
     "entities": "eval.metrics.entities:EntityMatch",
+    "name-consistency": "eval.metrics.name_consistency:NameConsistency",
+    "gender-accuracy": "eval.metrics.gender_accuracy:GenderAccuracy",
+    "coreference": "eval.metrics.coreference:CoreferenceMatch",
     "kp": "eval.metrics.centering:KpCoherence",
     "zero-pronouns": "eval.metrics.zero_pronouns:ZeroPronouns",
 }
@@ -41,16 +49,8 @@ METRICS: Mapping[str, str | tuple[str, Mapping[str, object]]] = {
 
 DEFAULT_METRICS = ("bleu", "chrf", "ter")
 DISCOURSE_METRICS = (
-    "blonde",
-    "dblonde",
-    "ltcr",
-    "dip-consistency",
-    "dip-connectives",
-    "dip-pronouns",
-    "dip-coherence",
-    "entities",
-    "kp",
-    "zero-pronouns",
+    *("blonde", "dblonde", "ltcr", "dip-consistency", "dip-connectives", "dip-pronouns", "dip-coherence"),
+    *("entities", "name-consistency", "gender-accuracy", "kp", "zero-pronouns"),
 )
 """Metrics of discourse, selected together as "discourse"."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
 from eval.metrics.metric import Metric, corpus_for_metric, metric_signature
+from eval.metrics.sacrebleu import is_tokenised
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.statistics.multiple_comparisons import SystemSignificance, compare_with_baseline
 from eval.statistics.paired_tests import (
@@ -73,6 +74,27 @@ class EvaluationResults:
         }
         return {metric: signature for metric, signature in found.items() if signature}
 
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of the numbers must know: how texts were split, and what p-values are corrected for."""
+        others = len(self.corpus.systems) - 1
+        correction = (
+            f"P-values are corrected by Holm's method for {others} comparisons with {self.resampling.baseline} by each "
+            "metric. With fewer systems the same difference has a smaller p-value.",
+        )
+        corrected = correction if self.resampling.baseline and others > 1 else ()
+        return self.corpus.caveats + corrected + tuple(self._tokenised())
+
+    def _tokenised(self) -> Iterator[str]:
+        """sacrebleu's warning: its tokenisers expect texts as people write them."""
+        if not any(metric.name in ("bleu", "d-bleu", "sentence-bleu") for metric in self.metrics):
+            return
+        for system in self.corpus.systems:
+            if is_tokenised([text for one in self.corpus.documents for text in one.outputs[system]]):
+                yield (
+                    f"The outputs of {system} seem to be tokenised (a hundred end in a period after a space): BLEU of "
+                    "such texts can't be compared with BLEU of detokenised ones."
+                )
+
     def by_document(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """Scores by metric, document and system; None where undefined."""
         return {
@@ -89,7 +111,7 @@ class EvaluationResults:
     def segments(self) -> Iterator[dict[str, Any]]:
         """One row for each segment and system, with its text and its scores by the segment metrics."""
         scores = {
-            (metric, system): segment_scores(self.corpus, system, found)
+            (metric, system): segment_scores(self.corpus, found)
             for metric, systems in self.counted.items()
             for system, found in systems.items()
             if isinstance(found, MetricCounts)
@@ -131,6 +153,7 @@ class EvaluationResults:
                 "signature": self.resampling.signature,
             },
             "signatures": self.signatures(),
+            "caveats": list(self.caveats()),
             "scores": [self._score_fields(metric, system) for metric in self.metrics for system in corpus.systems],
         }
         return fields | ({"by_document": self.by_document()} if documents else {})
@@ -148,6 +171,7 @@ class EvaluationResults:
             fields["no_interval"] = standing.interval.why
         if standing and isinstance(standing.comparison, PairedComparison):
             fields["difference"] = standing.comparison.difference
+            fields["difference_interval"] = [standing.comparison.low, standing.comparison.high]
             fields["p_value"] = standing.comparison.p_value
             fields["p_value_corrected"] = standing.corrected
         elif standing and isinstance(standing.comparison, Unmeasured):
@@ -191,9 +215,19 @@ def measure_systems(
         counted[metric.name] = {}
         for system in corpus.systems:
             on_progress(metric.name, system)
-            counted[metric.name][system] = metric.count(seen, system)
+            counted[metric.name][system] = _count(metric, seen, system)
     standing = {metric.name: _standings(metric, counted[metric.name], resampling) for metric in metrics}
     return EvaluationResults(corpus, tuple(metrics), counted, standing, resampling)
+
+
+def _count(metric: Metric, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+    """Count; a metric whose library or model is missing is unmeasured, and the others go on."""
+    try:
+        return metric.count(corpus, system)
+    except InputError as error:
+        if error.field != "metric":
+            raise
+        return Unmeasured(str(error).rstrip("."))
 
 
 def _standings(
@@ -224,15 +258,11 @@ def _documents(systems: Mapping[str, MetricCounts | Unmeasured]) -> dict[str, li
     return found
 
 
-def segment_scores(corpus: Corpus, system: str, counted: MetricCounts) -> dict[tuple[int, int], float | None]:
+def segment_scores(corpus: Corpus, counted: MetricCounts) -> dict[tuple[int, int], float | None]:
     """Scores by document and segment index; empty if the rows are not segments."""
     if counted.unit != "segment":
         return {}
-    every = [
-        (number, place)
-        for number, document in enumerate(corpus.documents)
-        for place in range(len(document.outputs[system]))
-    ]
+    every = [(number, place) for number, _, place in corpus.segments()]
     if len(every) != len(counted.rows):
         every = [at for at in every if corpus.documents[at[0]].references_of(at[1])]
     if len(every) != len(counted.rows):

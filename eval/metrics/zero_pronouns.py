@@ -15,7 +15,7 @@ import numpy as np
 import regex
 
 from eval.corpus.corpus import Corpus, Document
-from eval.corpus.pronoun_marks import CHINESE_PRONOUNS, parse_dropped_pronouns, remove_pronoun_marks
+from eval.corpus.pronoun_marks import CHINESE_PRONOUNS, overt_pronouns, parse_dropped_pronouns
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import MetricCounts, Unmeasured, share_fold
 
@@ -29,8 +29,6 @@ PRONOUN_FORMS: Mapping[str, frozenset[str]] = {
     "you": frozenset("you your yours yourself yourselves".split()),
     "this": frozenset("this that these those it".split()),
 }
-# 其他 is "other", 吉他 a guitar, 他人 other people; 这 and 那 in the text are mostly not pronouns.
-_OVERT_PRONOUN = regex.compile(r"我们|咱们|你们|他们|她们|它们|我|你|您|(?<![其吉])他(?!人)|她|(?<!其)它")
 _WORD = regex.compile(r"\p{Latin}+")
 
 
@@ -86,8 +84,7 @@ def _recovery(document: Document, segment: int, system: str) -> tuple[Counter[st
     """Recovered and recoverable pronouns by person."""
     source = document.sources[segment]
     dropped = Counter(pronoun.person for pronoun in parse_dropped_pronouns(source))
-    plain = remove_pronoun_marks(source)
-    overt = Counter(CHINESE_PRONOUNS[match.group()] for match in _OVERT_PRONOUN.finditer(plain))
+    overt = Counter(CHINESE_PRONOUNS[pronoun] for pronoun in overt_pronouns(source))
     target, references = dropped, document.references_of(segment)
     if references:
         target = Counter()

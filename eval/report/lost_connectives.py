@@ -41,6 +41,6 @@ def connective_tallies(
 def lost_connectives(results: EvaluationResults, metric: Metric) -> Iterator[LostConnectives]:
     """Lost connectives for the page."""
     for system, found in connective_tallies(results, metric):
-        worst = sorted(found.items(), key=lambda item: (-item[1].lost, -item[1].asked, item[0]))
+        worst = sorted(found.items(), key=lambda item: (-item[1].lost, -item[1].in_reference, item[0]))
         if words := tuple((name, tally) for name, tally in worst[:MOST_CONNECTIVES] if tally.lost):
             yield LostConnectives(system, words)

@@ -46,6 +46,7 @@ def _facts(results: EvaluationResults) -> Mapping[str, str]:
     if how.baseline:
         facts["Baseline"] = f"{how.baseline}; {SIGNIFICANCE_TESTS[how.test]}, Holm’s correction over systems"
         facts["Tests"] = how.signature
+    facts |= {f"Caveat {number}": text for number, text in enumerate(results.caveats(), 1)}
     return facts
 
 

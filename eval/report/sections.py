@@ -103,7 +103,7 @@ def metric_section(results: EvaluationResults, metric: Metric) -> MetricSection:
         metric.higher_is_better,
         results.signatures().get(metric.name, ""),
         cells,
-        score_plot(metric.name, {cell.system: _span(cell) for cell in cells}, baseline=baseline),
+        score_plot(metric.name, {cell.system: _span(cell.value, cell.interval) for cell in cells}, baseline=baseline),
         tuple(_categories(results, metric.name)),
         tuple(_moves(results, metric, system) for system in results.corpus.systems if system != baseline),
         tuple(inconsistent_names_by_system(results, metric)),
@@ -143,13 +143,6 @@ def score_cell(results: EvaluationResults, metric: str, system: str) -> ScoreCel
     )
 
 
-def _span(cell: ScoreCell) -> ScoreInterval | None:
-    if cell.value is None:
-        return None
-    ends = (cell.interval.low, cell.interval.high) if cell.interval else (cell.value, cell.value)
-    return ScoreInterval(cell.value, *ends)
-
-
 def _categories(results: EvaluationResults, metric: str) -> Iterator[ScorePlot]:
     how = results.resampling
     spans: dict[str, dict[str, ScoreInterval | None]] = {}
@@ -159,20 +152,17 @@ def _categories(results: EvaluationResults, metric: str) -> Iterator[ScorePlot]:
         intervals = part_intervals(counts, by=how.by, samples=how.samples, seed=how.seed)
         for name, fold in counts.parts.items():
             value = float(fold(counts.rows.sum(axis=0)))
-            spans.setdefault(name, {})[system] = _part(value, intervals[name])
+            spans.setdefault(name, {})[system] = _span(value, intervals[name])
     for name, systems in spans.items():
         if plot := score_plot(name, systems, baseline=how.baseline):
             yield plot
 
 
-def _part(value: float, interval: ConfidenceInterval | Unmeasured) -> ScoreInterval | None:
-    if isnan(value):
+def _span(value: float | None, interval: ConfidenceInterval | Unmeasured | None) -> ScoreInterval | None:
+    if value is None or isnan(value):
         return None
-    return (
-        ScoreInterval(value, interval.low, interval.high)
-        if isinstance(interval, ConfidenceInterval)
-        else ScoreInterval(value, value, value)
-    )
+    ends = (interval.low, interval.high) if isinstance(interval, ConfidenceInterval) else (value, value)
+    return ScoreInterval(value, *ends)
 
 
 def _moves(results: EvaluationResults, metric: Metric, system: str) -> SystemInfluences:

@@ -37,14 +37,15 @@ def correlate_scores(
     human: FloatArray,
     *,
     sheets: Sequence[str],
-    sentences: Sequence[str],
+    units: Sequence[str],
     signature: str,
     samples: int,
     seed: int,
 ) -> HumanCorrelation | Unmeasured:
     """Correlate paired scores, leaving out segments whose metric score is NaN.
 
-    A resample draws sentences with all their translations: a sentence that is hard for one system is hard for others.
+    A resample draws units, documents or sentences, with all their translations: what is hard for one system is hard for
+    others.
     """
     from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
@@ -55,7 +56,7 @@ def correlate_scores(
     known_sheets = np.asarray(sheets)[known]
     inside = {str(sheet): known_sheets == sheet for sheet in dict.fromkeys(known_sheets.tolist())}
     tau, r = kendalltau(ours, theirs), pearsonr(ours, theirs)
-    taus, rs = _resampled(ours, theirs, np.asarray(sentences)[known], samples, seed)
+    taus, rs = _resampled(ours, theirs, np.asarray(units)[known], samples, seed)
     return HumanCorrelation(
         kendall=float(tau.statistic),
         kendall_p=float(tau.pvalue),
@@ -75,12 +76,12 @@ def correlate_scores(
 
 
 def _resampled(
-    ours: FloatArray, theirs: FloatArray, sentences: np.ndarray[Any, Any], samples: int, seed: int
+    ours: FloatArray, theirs: FloatArray, units: np.ndarray[Any, Any], samples: int, seed: int
 ) -> tuple[list[float], list[float]]:
     """Kendall's τ-b and Pearson's r of each resample, without those in which a side is constant."""
     from scipy.stats import kendalltau
 
-    _, inverse = np.unique(sentences, return_inverse=True)
+    _, inverse = np.unique(units, return_inverse=True)
     groups = np.split(np.argsort(inverse, kind="stable"), np.cumsum(np.bincount(inverse))[:-1])
     random = np.random.default_rng(seed)
     taus, rs = [], []

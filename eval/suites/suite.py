@@ -17,7 +17,9 @@ class SuiteRow:
     published: bool = False
     """Whether the row is from the paper."""
     undecided: Mapping[str, int] = field(default_factory=dict)
-    """By column, the number of cases that an automatic check left undecided; they are not counted."""
+    """By column, the number of cases that an automatic check left undecided."""
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By column, the lowest and highest value: of undecided cases as wrong and as right, or over seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class SuiteResult:
                             "published": row.published,
                             "cells": dict(row.cells),
                             "undecided": dict(row.undecided),
+                            "bounds": {column: list(ends) for column, ends in row.bounds.items()},
                         }
                         for row in table.rows
                     ],
@@ -106,9 +109,25 @@ class Suite(Protocol):
         """Score the outputs in these files; the references are scored too, as a check of the suite."""
 
 
-def accuracy_percent(right: int, decided: int) -> float | None:
-    """A percentage; None for no cases."""
-    return 100 * right / decided if decided else None
+MAX_UNDECIDED = 0.1
+"""The largest share of undecided cases with a point value; above it only the bounds are meaningful."""
+
+
+def accuracy_row(name: str, counts: Mapping[str, tuple[int, int, int]]) -> SuiteRow:
+    """A row of percentages from (right, wrong, undecided) of each column.
+
+    The bounds count undecided cases as wrong, and as right. The point value is of the decided cases; there is none
+    above MAX_UNDECIDED, since a system that avoids every decision would get 100.
+    """
+    cells: dict[str, float | None] = {}
+    bounds = {}
+    for column, (right, wrong, undecided) in counts.items():
+        cases = right + wrong + undecided
+        known = right + wrong > 0 and undecided <= MAX_UNDECIDED * cases
+        cells[column] = 100 * right / (right + wrong) if known else None
+        if undecided:
+            bounds[column] = (100 * right / cases, 100 * (right + undecided) / cases)
+    return SuiteRow(name, cells, undecided={column: count[2] for column, count in counts.items()}, bounds=bounds)
 
 
 def published_rows(rows: Mapping[str, Sequence[float | None]], columns: Sequence[str]) -> list[SuiteRow]:

@@ -8,13 +8,12 @@ from typing import Any
 
 from eval.human.analysis.belief_effect import BeliefEffect, belief_effect
 from eval.human.analysis.bradley_terry import bradley_terry
+from eval.human.analysis.position_effect import PositionEffect, position_effect
 from eval.human.analysis.preference_rates import (
-    PositionEffect,
     Preference,
     PreferenceGroup,
     TieHandling,
     measure_preferences,
-    position_effect,
     preferences_by_group,
 )
 from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
@@ -22,8 +21,11 @@ from eval.human.analysis.rater_checks import RaterReliability, check_raters
 from eval.human.analysis.rater_rankings import RaterRankings, rater_rankings
 from eval.human.analysis.required_votes import RequiredVotes, required_votes
 from eval.human.analysis.sequential_looks import sequential_look
+from eval.human.analysis.span_analysis import SpanAnalysis, analyse_spans
 from eval.human.analysis.text_report import format_analysis
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes, systems_in_votes
+from eval.human.span_rating import ratings_of_votes
+from eval.human.trial import Trial
 from eval.human.vote import Vote
 from eval.statistics.bradley_terry import BradleyTerry
 from eval.statistics.confidence_sequence import SequentialLook
@@ -70,6 +72,8 @@ class VoteAnalysis:
     """In the order of `preferences`."""
     looks: tuple[SequentialLook | Unmeasured, ...]
     """In the order of `preferences`, with family-wise error control over all pairs."""
+    spans: SpanAnalysis | None = None
+    """Of trials in which raters mark spans; None in others."""
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -90,8 +94,12 @@ def analyse_votes(
     samples: int = BOOTSTRAP_SAMPLES,
     ties: TieHandling = "left out",
     human: str = "",
+    trial: Trial | None = None,
 ) -> VoteAnalysis:
-    """Compute every result; `human` names the system of human translations, if there is one."""
+    """Compute every result; `human` names the system of human translations, if there is one.
+
+    The trial has the lengths of the texts, which agreement on spans needs.
+    """
     own = select_pair_votes(votes)
     checks = check_raters(votes)
     flagged = {rater.name for rater in checks if rater.flagged}
@@ -125,6 +133,7 @@ def analyse_votes(
             rate if isinstance(rate, Unmeasured) else sequential_look(own, rate.system, rate.other, pairs=len(rates))
             for rate in rates
         ),
+        analyse_spans(ratings_of_votes(votes, trial), samples=samples, seed=seed),
     )
 
 
@@ -137,6 +146,8 @@ def _corrected(rates: Iterable[Preference | Unmeasured]) -> tuple[float | None, 
 def _plain(value: Any) -> Any:
     if isinstance(value, Unmeasured):
         return {"unmeasured": value.why}
+    if isinstance(value, PositionEffect):
+        return {"rate": value.rate} | _fields(value)
     if isinstance(value, Preference):
         return {"interval": _plain(value.interval)} | _fields(value)
     if isinstance(value, RaterReliability):

@@ -97,9 +97,9 @@ def _right(
 ) -> tuple[Proportion | Unmeasured, ClusteredProportion | None]:
     if not human:
         return Unmeasured("the human system was not named"), None
-    asked = [vote for vote in votes if human in vote.pair]
-    if not asked:
+    relevant = [vote for vote in votes if human in vote.pair]
+    if not relevant:
         return Unmeasured(f"no vote says whether a text of {human} was written by a person"), None
-    right = [float(_believed(vote) == human) for vote in asked]
-    whole = clustered_proportion_by_unit([vote.unit for vote in asked], right, level=level)
-    return proportion(int(sum(right)), len(asked), level=level), whole
+    right = [float(_believed(vote) == human) for vote in relevant]
+    whole = clustered_proportion_by_unit([vote.unit for vote in relevant], right, level=level)
+    return proportion(int(sum(right)), len(relevant), level=level), whole

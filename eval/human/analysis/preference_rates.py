@@ -1,9 +1,9 @@
-"""Preference rates between two systems, overall and by language, book or rater, and position bias."""
+"""Preference rates between two systems, overall and by language, book or rater."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -13,15 +13,12 @@ from eval.human.vote import Vote
 from eval.statistics.clustered_proportion import ClusteredProportion, clustered_proportion_by_unit
 from eval.statistics.counts import Unmeasured
 from eval.statistics.multiple_comparisons import holm_correction
-from eval.statistics.odds_ratio import OddsRatio, clustered_odds_ratio
 from eval.statistics.proportion import (
     CONFIDENCE_LEVEL,
-    Proportion,
     ProportionBounds,
     binomial_p_value,
     bonett_price_bounds,
     clopper_pearson_bounds,
-    proportion,
     wilson_bounds,
 )
 
@@ -73,30 +70,6 @@ class PreferenceGroup:
     preference: Preference | Unmeasured
     corrected: float | None = None
     """p-value with Holm's correction over all groups of the pair."""
-
-
-@dataclass(frozen=True, slots=True)
-class PositionEffect:
-    """Position bias: whether the text shown first is preferred."""
-
-    first: Proportion
-    """How often the text shown first was preferred, ties left out."""
-    shown: tuple[tuple[str, int], ...]
-    """How often each system was shown first."""
-    odds: OddsRatio | Unmeasured
-    """Odds of winning when shown first, stratified by pair of systems, so an unbalanced order does not bias them."""
-    runs: ClusteredProportion | None = None
-    """The same, clustered by rater and document, where one system is first throughout a document."""
-
-    @property
-    def interval(self) -> ProportionBounds:
-        """The interval to show: clustered where that applies."""
-        return self.runs.bounds if self.runs else self.first.wilson
-
-    @property
-    def shown_p_value(self) -> float:
-        """The p-value that matches the interval."""
-        return self.runs.p_value if self.runs else self.first.p_value
 
 
 def measure_preference(
@@ -169,33 +142,3 @@ def preferences_by_group(
             for name, one in zip(names, each, strict=True)
         ]
     return tuple(found)
-
-
-def position_effect(votes: Iterable[Vote], *, level: float = CONFIDENCE_LEVEL) -> PositionEffect | Unmeasured:
-    """Measure position bias: the rate at which the text shown first is preferred, and its odds."""
-    own = select_pair_votes(votes)
-    decided = [vote for vote in own if vote.winner]
-    share = proportion(sum(vote.choice == "first" for vote in decided), len(decided), level=level)
-    if isinstance(share, Unmeasured):
-        return Unmeasured("no vote prefers either text" if own else share.why)
-    shown = Counter(vote.first for vote in own)
-    # In the document condition one system is first throughout a run; otherwise every vote has its own position.
-    cells = [
-        (_run(vote) if vote.document else number, vote.pair, vote.first == vote.pair[0], vote.winner == vote.pair[0])
-        for number, vote in enumerate(decided)
-    ]
-    odds = clustered_odds_ratio(cells, level=level)
-    return PositionEffect(share, tuple(sorted(shown.items())), odds, _by_run(decided, level=level))
-
-
-def _by_run(votes: Sequence[Vote], *, level: float) -> ClusteredProportion | None:
-    if not any(vote.document for vote in votes):
-        return None
-    return clustered_proportion_by_unit(
-        list(map(_run, votes)), [float(vote.choice == "first") for vote in votes], level=level
-    )
-
-
-def _run(vote: Vote) -> tuple[str, str, tuple[str, str]]:
-    """A rater's consecutive passages of one document."""
-    return vote.rater, vote.unit, vote.pair

@@ -27,7 +27,7 @@ from eval.statistics.agreement_coefficients import (
     gwet_ac1,
     krippendorff_alpha,
 )
-from eval.statistics.counts import FloatArray, Fold, Unmeasured, ratio
+from eval.statistics.counts import FloatArray, Fold, Unmeasured, mean_fold
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.row_bootstrap import BOOTSTRAP_SAMPLES, bootstrap_interval, sum_rows_by_cluster
 
@@ -91,7 +91,7 @@ def rater_agreement(
         len(counts),
         int(counts.sum()),
         len(raters),
-        interval(agreements, _same),
+        interval(agreements, mean_fold()),
         interval(coincidences, krippendorff_alpha(categories)),
         interval(coincidences, krippendorff_alpha(categories, "ordinal")),
         interval(agreements, fleiss_kappa(categories)),
@@ -131,14 +131,11 @@ def _by_pair(
         clusters = units[(both >= 0).all(axis=1)]
         agreements = sum_rows_by_cluster(agreement_rows(answer_counts(both, categories)), clusters)
         same, gwet = (
-            bootstrap_interval(agreements, fold, samples=samples, seed=seed) for fold in (_same, gwet_ac1(categories))
+            bootstrap_interval(agreements, fold, samples=samples, seed=seed)
+            for fold in (mean_fold(), gwet_ac1(categories))
         )
         kappa = bootstrap_interval(
             sum_rows_by_cluster(cells, clusters), cohen_kappa(categories), samples=samples, seed=seed
         )
         pairs.append(RaterPair(raters[first], raters[second], len(cells), same, kappa, gwet))
     return tuple(pairs)
-
-
-def _same(sums: FloatArray) -> FloatArray:
-    return ratio(sums[..., 0], sums[..., 1])

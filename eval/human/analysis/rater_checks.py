@@ -5,32 +5,33 @@ more often than the levels allow. No votes are dropped; rates without flagged ra
 too few votes to flag anything is reported as such, and so are failed attention items that do not lead to a flag.
 
 - spam (attention items): the shuffled copy is preferred, or called equal, more often than one slip in twenty explains
-  (binomial, 5%). One of one is flagged, one of two is not.
+  (binomial, 5%), on at least two items: a single slip proves nothing.
 - repeats: the answer to the same pair changes more often than one time in four (binomial), or more often than among
   the other raters (Fisher). The smaller p-value is doubled (1%). Four of four are flagged, whatever the others do.
-- side: one side of the page is preferred more often than by a fair coin (two-sided, 1%). Sides are balanced for each
-  rater, so a careful rater has no reason to prefer one.
+- side: systems win more, or less, often when shown first (permutation of the order of display within pairs of systems,
+  1%). A rater who saw one system always first is not tested: preferring it is not preferring its side.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from eval.human.analysis.position_effect import ONE_ORDER, UNKNOWN_ORDER, display_runs
 from eval.human.analysis.vote_selection import raters_in_votes, select_pair_votes
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
-from eval.statistics.clustered_proportion import sign_flip_p_value
 from eval.statistics.counts import Unmeasured
+from eval.statistics.order_test import order_p_value, varied_strata
 
 RaterCheck: TypeAlias = Literal["spam", "repeats", "side"]
 
 SPAM_SLIP_RATE = 0.05
 """How often a careful rater may miss an attention item."""
+MIN_SPAM = 2
+"""The fewest attention items that can flag a rater."""
 REPEAT_CHANGE_RATE = 0.25
 """How often a careful rater may change an answer; many pairs of literary texts are nearly equal in quality."""
-_ROUNDING = 1e-12
 CHECK_LEVELS: dict[RaterCheck, float] = {"spam": 0.05, "repeats": 0.01, "side": 0.01}
 
 
@@ -101,8 +102,9 @@ def _check_rater(
 
 
 def _spam(votes: Sequence[Vote]) -> RaterCheckResult | Unmeasured:
-    if not votes:
-        return Unmeasured("this rater has seen no attention item")
+    if len(votes) < MIN_SPAM:
+        number = "one attention item" if votes else "no attention item"
+        return Unmeasured(f"this rater has seen {number}, and the check needs {MIN_SPAM}")
     failures = sum(vote.winner is None or vote.winner == SHUFFLED_SYSTEM for vote in votes)
     return _result("spam", failures, len(votes), _binomial_tail(failures, len(votes), SPAM_SLIP_RATE))
 
@@ -150,19 +152,23 @@ def _side(votes: Sequence[Vote]) -> RaterCheckResult | Unmeasured:
     decided = [vote for vote in votes if vote.winner]
     if not decided:
         return Unmeasured("this rater has preferred no text to another")
-    first = sum(vote.choice == "first" for vote in decided)
-    nets: Counter[tuple[str, tuple[str, str]]] = Counter()
-    for vote in decided:
-        nets[vote.unit, vote.pair] += 1 if vote.choice == "first" else -1
-    if sign_flip_p_value([abs(net) for net in nets.values()]) > CHECK_LEVELS["side"]:
-        return Unmeasured(f"{len(decided)} votes prefer a text, too few for the check")
-    # For single items this is the binomial test; in the document condition one system is first in a whole document.
-    return _result("side", max(first, len(decided) - first), len(decided), sign_flip_p_value(list(nets.values())))
+    ordered = [vote for vote in decided if vote.order == "shown"]
+    if not ordered:
+        return Unmeasured(UNKNOWN_ORDER)
+    varied = varied_strata(display_runs(ordered))
+    counted = [vote for vote in ordered if vote.pair in varied]
+    if not counted:
+        return Unmeasured(ONE_ORDER)
+    runs = display_runs(counted)
+    extreme = [replace(run, lead=abs(run.lead) * (-1 if run.swapped else 1)) for run in runs]
+    if order_p_value(extreme) > CHECK_LEVELS["side"]:
+        return Unmeasured(f"{len(counted)} votes prefer a text, too few for the check")
+    first = sum(vote.choice == "first" for vote in counted)
+    return _result("side", max(first, len(counted) - first), len(counted), order_p_value(runs))
 
 
 def _result(check: RaterCheck, failures: int, trials: int, p_value: float) -> RaterCheckResult:
-    # One failure of one has exactly the probability of the level, and is flagged.
-    return RaterCheckResult(check, failures, trials, min(1.0, p_value), p_value <= CHECK_LEVELS[check] + _ROUNDING)
+    return RaterCheckResult(check, failures, trials, min(1.0, p_value), p_value <= CHECK_LEVELS[check])
 
 
 def _sentence(one: RaterCheckResult) -> str:
@@ -171,6 +177,7 @@ def _sentence(one: RaterCheckResult) -> str:
         f"(p = {one.p_value:.2g} if one in {1 / SPAM_SLIP_RATE:.0f} is a slip)",
         "repeats": f"changed {one.failures} of {one.trials} answers to repeated items "
         f"(p = {one.p_value:.2g} if one in {1 / REPEAT_CHANGE_RATE:.0f} may change, or as many as of the other raters)",
-        "side": f"took the same side in {one.failures} of {one.trials} votes (p = {one.p_value:.2g} for a fair coin)",
+        "side": f"took the same side in {one.failures} of {one.trials} votes "
+        f"(p = {one.p_value:.2g} if the side does not matter)",
     }
     return f"{what[one.check]}; the limit is {CHECK_LEVELS[one.check]:g}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.human.analysis.preference_rates import Preference
 from eval.statistics.counts import Unmeasured
 
 if TYPE_CHECKING:
     from eval.human.analysis.analysis import VoteAnalysis
     from eval.human.analysis.belief_effect import BeliefEffect
-    from eval.human.analysis.preference_rates import Preference, PreferenceGroup
+    from eval.human.analysis.preference_rates import PreferenceGroup
     from eval.human.analysis.required_votes import RequiredVotes
     from eval.statistics.bradley_terry import SystemStrength
     from eval.statistics.confidence_sequence import SequentialLook
@@ -64,6 +65,7 @@ def _rates(title: str, rates: Sequence[Preference | Unmeasured], corrected: Sequ
     rows: list[Sequence[str]] = []
     reasons = []
     several = sum(value is not None for value in corrected) > 1
+    clustered = any(isinstance(rate, Preference) and rate.itemwise for rate in rates)
     for at, rate in enumerate(rates):
         if isinstance(rate, Unmeasured):
             reasons.append(f"  not measured: {rate.why}")
@@ -71,11 +73,14 @@ def _rates(title: str, rates: Sequence[Preference | Unmeasured], corrected: Sequ
         row = [f"{rate.system} over {rate.other}", *_rate(rate)]
         if several:
             row.append(format_p_number(corrected[at]))
+        if clustered:
+            row.append(format_p_number(rate.p_value))
         rows.append(row)
     if not rows and not reasons:
         return ""
     heads = ["", "votes", "won", "lost", "tied", "rate", "[low, high]", "interval", "p"]
-    return "\n".join([title, *_table([*heads, *(["p (Holm)"] if several else [])], rows), *reasons])
+    heads += ["p (Holm)"] * several + ["p (independent votes)"] * clustered
+    return "\n".join([title, *_table(heads, rows), *reasons])
 
 
 def _rate(rate: Preference) -> list[str]:
@@ -111,11 +116,10 @@ def _position(analysis: VoteAnalysis) -> str:
     found = analysis.position
     if isinstance(found, Unmeasured):
         return f"Position bias: not measured: {found.why}"
-    first = found.first
+    left_out = f" ({found.left_out:,} votes without both orders of display are left out)" if found.left_out else ""
     return (
-        f"Position bias: the text shown first was preferred in {first.successes:,} of {first.trials:,} votes, "
-        f"{_share(first.rate)} {format_bounds(found.interval)}, p {format_p_number(found.shown_p_value)}; "
-        f"odds of winning when shown first, within pairs: {_odds(found.odds)}"
+        f"Position bias: the text shown first was preferred in {found.successes:,} of {found.trials:,} votes, "
+        f"{_share(found.rate)}{left_out}; odds of winning when shown first, within pairs: {_odds(found.odds)}"
     )
 
 

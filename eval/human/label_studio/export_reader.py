@@ -12,6 +12,7 @@ from typing import Any
 from ape.errors import InputError
 from eval.human.answer import RaterAnswer, VoteBuilder, read_answer, to_utc
 from eval.human.label_studio.project import CHOICE_QUESTIONS, ERROR_QUESTIONS
+from eval.human.label_studio.spans import read_span_answer
 from eval.human.trial import Trial
 from eval.human.trial_index import TrialIndex
 from eval.human.vote import Choice, Vote
@@ -57,7 +58,7 @@ def read_export(values: Sequence[Any], trial: Trial | None, *, place: str) -> li
     for task in tasks:
         name = _name(task, place)
         _check_ours(task["data"], trial, name)
-        answers = [(_annotator(one), _answer(one, task["data"]["item"], name)) for one in _annotations(task)]
+        answers = [(_annotator(one), _answer(one, task["data"], name, trial)) for one in _annotations(task)]
         votes += [(annotator, factory.build_vote(task["data"], answer)) for annotator, answer in answers]
     return _name_annotators(votes)
 
@@ -73,7 +74,7 @@ class _VoteFactory:
     def build_vote(self, data: Mapping[str, Any], answer: RaterAnswer) -> Vote:
         rater = data["rater"]
         if "first" in data and "second" in data:
-            vote = Vote(rater=rater, first=data["first"], second=data["second"], **answer.model_dump())
+            vote = Vote(rater=rater, first=data["first"], second=data["second"], **answer.fields())
             return self._index.complete_vote(vote)
         if rater not in self._builders:
             self._builders[rater] = VoteBuilder(self._trial, rater)
@@ -124,8 +125,13 @@ def _chosen(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     return {name: [value] if isinstance(value, str) else list(value) for name, value in values.items() if value}
 
 
-def _answer(annotation: Mapping[str, Any], item: str, name: str) -> RaterAnswer:
+def _answer(annotation: Mapping[str, Any], data: Mapping[str, Any], name: str, trial: Trial) -> RaterAnswer:
     chosen = _chosen(annotation)
+    item = data["item"]
+    if trial.spans:
+        marked = read_span_answer(annotation["result"], data, name)
+        comment = "\n".join(chosen.get("comment", []))
+        return read_answer({**marked, "item": item, "comment": comment, "at": _at(annotation)}, place=name)
     if "choice" not in chosen:
         raise InputError(f"{name} was submitted without a choice between A and B.", field="votes")
     # A project may lack the aliases of the options.

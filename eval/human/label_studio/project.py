@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree import ElementTree
 
+from eval.human.label_studio.spans import add_span_controls, span_results
 from eval.human.sheet import public_sheet
 from eval.human.trial import Trial
 from eval.human.trial_index import TrialIndex
@@ -37,15 +38,25 @@ def build_interface(trial: Trial) -> str:
     for title, name in (*texts, ("A", "a"), ("B", "b")):
         ElementTree.SubElement(view, "Header", value=title)
         ElementTree.SubElement(view, "Text", name=name, value=f"${name}")
+        if trial.spans and name != "source":
+            add_span_controls(view, name, trial.spans)
+    if trial.spans:
+        _comment(view)
+        ElementTree.indent(view)
+        return ElementTree.tostring(view, encoding="unicode") + "\n"
     for name, (question, options) in CHOICE_QUESTIONS.items():
         offered = {key: text for key, text in options.items() if key != "tie" or trial.ties}
         _choices(view, name, question, offered, target="a")
     for name, (target, question) in ERROR_QUESTIONS.items():
         _choices(view, name, question, dict(zip(ERROR_KINDS, ERROR_KINDS, strict=True)), target=target, several=True)
-    ElementTree.SubElement(view, "Header", value="Comment")
-    ElementTree.SubElement(view, "TextArea", name="comment", toName="a", rows="4", maxSubmissions="1")
+    _comment(view)
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
+
+
+def _comment(view: ElementTree.Element) -> None:
+    ElementTree.SubElement(view, "Header", value="Comment")
+    ElementTree.SubElement(view, "TextArea", name="comment", toName="a", rows="4", maxSubmissions="1")
 
 
 def export_votes(trial: Trial, votes: Iterable[Vote]) -> list[dict[str, Any]]:
@@ -57,10 +68,12 @@ def export_votes(trial: Trial, votes: Iterable[Vote]) -> list[dict[str, Any]]:
 def _annotated_task(vote: Vote, index: TrialIndex) -> dict[str, Any]:
     item, passage = index.find(vote.item)
     texts = dict(zip(item.systems, item.texts, strict=True))
-    shown = {"id": item.id, "book": passage.book, "sources": passage.sources}
+    fields = {"id": item.id, "book": passage.book, "sources": passage.sources}
     sides = {"a": texts[vote.first], "b": texts[vote.second]}
-    data = _data(index.trial.id, vote.rater, shown | sides)
-    return {"data": data | {"first": vote.first, "second": vote.second}, "annotations": [_annotation(vote)]}
+    data = _data(index.trial.id, vote.rater, fields | sides)
+    annotation = _annotation(vote)
+    annotation["result"] += span_results(vote, {"first": data["a"], "second": data["b"]})
+    return {"data": data | {"first": vote.first, "second": vote.second}, "annotations": [annotation]}
 
 
 def _data(trial: str, rater: str, item: Mapping[str, Any]) -> dict[str, str]:
@@ -89,7 +102,8 @@ def _choices(
 
 
 def _annotation(vote: Vote) -> dict[str, Any]:
-    single = {name: [value] for name in CHOICE_QUESTIONS if (value := getattr(vote, name))}
+    asked: Iterable[str] = () if vote.scores else CHOICE_QUESTIONS
+    single = {name: [value] for name in asked if (value := getattr(vote, name))}
     several = {f"errors_{side}": list(kinds) for side, kinds in vote.errors.items() if kinds}
     result = [
         {

@@ -11,6 +11,8 @@ from typing import Any
 
 from ape.reports.base_page import Page, text_direction
 from ape.text.languages import language_name
+from eval.human.rater_page.tutorial import TUTORIAL
+from eval.human.span import MQM_CATEGORIES, SEVERITIES, SpanProtocol
 from eval.human.vote import ERROR_KINDS
 
 # Short explanations of the error kinds for raters.
@@ -21,17 +23,21 @@ ERROR_DESCRIPTIONS: Mapping[str, str] = {
     "precision": "a detail is blurred, lost or made up",
     "word sense": "the wrong meaning of a word",
 }
-_PAGE = Page("eval.human.rater_page", styles=["rater.css"], scripts=["differences.js", "votes.js", "rater.js"])
+_PAGE = Page(
+    "eval.human.rater_page",
+    styles=["rater.css", "spans.css"],
+    scripts=["differences.js", "votes.js", "spans.js", "rater.js"],
+)
 
 
 def offline_page(public: Mapping[str, Any]) -> str:
     """The page as a single file for one rater; it works without a network and saves votes to a file."""
-    return _page(str(public["name"]), page_content(public), ties=bool(public["ties"]))
+    return _page(public, page_content(public))
 
 
 def online_page(public: Mapping[str, Any]) -> str:
     """The page that loads its sheet from, and sends votes to, its own address."""
-    return _page(str(public["name"]), None, ties=bool(public["ties"]))
+    return _page(public, None)
 
 
 def page_content(public: Mapping[str, Any], votes: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -42,15 +48,31 @@ def page_content(public: Mapping[str, Any], votes: Sequence[Mapping[str, Any]] =
         code: {"name": language_name(code) if code != "und" else "", "direction": text_direction(code)}
         for code in sorted(filter(None, codes))
     }
-    return {**public, "languages": known, "votes": list(votes)}
+    content = {**public, "languages": known, "votes": list(votes)}
+    if protocol := public.get("spans"):
+        content["spans"] = _span_settings(protocol)
+    return content
 
 
-def _page(name: str, sheet: Mapping[str, Any] | None, *, ties: bool) -> str:
+def _span_settings(protocol: SpanProtocol) -> dict[str, Any]:
+    """What the page needs to mark spans, with the tutorial."""
+    categories = MQM_CATEGORIES if protocol == "mqm" else {}
+    return {
+        "protocol": protocol,
+        "severities": list(SEVERITIES[protocol]),
+        "categories": {kind: list(names) for kind, names in categories.items()},
+        "tutorial": list(TUTORIAL),
+    }
+
+
+def _page(public: Mapping[str, Any], sheet: Mapping[str, Any] | None) -> str:
+    name = str(public["name"])
     # Lone surrogates can't be encoded as UTF-8; they become question marks.
     return _PAGE.render(
         "rater.html",
         name=name.encode("utf-8", "replace").decode(),
         sheet=sheet,
-        ties=ties,
+        ties=bool(public["ties"]),
+        spans=public.get("spans") or "",
         errors={name: ERROR_DESCRIPTIONS[name] for name in ERROR_KINDS},
     )

@@ -14,6 +14,11 @@
   let votes = null;
   let at = 0;
   let saving = false;
+  let editor = null;  // of spans, in trials that ask for them
+  let lesson = -1;  // the passage of the tutorial, if it is shown
+
+  const current = () => (lesson >= 0 ? lessonItem(sheet.spans.tutorial[lesson]) : sheet.items[at]);
+  const lessonItem = ({ source, a, b }) => ({ id: "", group: "", language: "fr", sources: [source], a: [a], b: [b] });
 
   // ---- Messages ----
   const say = (text) => { query("#said").textContent = text; };
@@ -25,10 +30,11 @@
   };
   const showProgress = () => {
     const done = sheet.items.filter(({ id }) => votes.get(id)).length;
-    query("#bar").max = sheet.items.length || 1;
     query("#bar").value = done;
     const waiting = votes.waiting.size ? `, ${votes.waiting.size} being sent` : "";
-    query("#count").textContent = `${done} of ${sheet.items.length} voted${waiting}`;
+    const all = sheet.per_rater ?? sheet.items.length;
+    query("#bar").max = all || 1;
+    query("#count").textContent = `${done} of ${all} voted${waiting}`;
     return done;
   };
   const reportSending = (error) => {
@@ -85,7 +91,7 @@
     return [0, 1].map((side) => pairs.map((pair) => marked(pair[side])));
   };
   const put = (column, paragraphs, language) => {
-    column.querySelectorAll("p").forEach((old) => old.remove());
+    column.querySelectorAll(":scope > p, :scope > .words").forEach((old) => old.remove());
     for (const paragraph of paragraphs) {
       if (language && language !== "und") paragraph.lang = language;
       paragraph.dir = (language !== "und" && sheet.languages[language]?.direction) || "auto";
@@ -93,15 +99,15 @@
     column.append(...paragraphs);
   };
   const showTexts = () => {
-    const item = sheet.items[at];
+    const item = current();
     const language = item.language || sheet.source_language;
-    const [first, second] = pairOf(item);
-    query("#source").hidden = !sheet.bilingual;
+    const [first, second] = editor ? editor.show(item) : pairOf(item);
+    query("#source").hidden = !sheet.bilingual && lesson < 0;
     query("#source-title small").textContent = sheet.languages[language]?.name ?? "";
-    put(query("#source"), paragraphsOf(sheet.bilingual ? item.sources : []), language);
+    put(query("#source"), paragraphsOf(sheet.bilingual || lesson >= 0 ? item.sources : []), language);
     put(query("#first"), first, sheet.target_language);
     put(query("#second"), second, sheet.target_language);
-    query("#texts").classList.toggle("bilingual", sheet.bilingual);
+    query("#texts").classList.toggle("bilingual", sheet.bilingual || lesson >= 0);
     const rows = Math.max(item.sources.length, first.length, second.length);
     query("#texts").style.setProperty("--rows", rows + 1);
   };
@@ -109,12 +115,12 @@
     const item = sheet.items[at];
     const group = sheet.items.filter(({ group }) => group === item.group);
     const part = group.length > 1 ? ` · part ${group.indexOf(item) + 1} of ${group.length} of one text` : "";
-    return `Passage ${at + 1} of ${sheet.items.length}${part}`;
+    return `Passage ${at + 1} of ${sheet.per_rater ?? sheet.items.length}${part}`;
   };
 
   // ---- Answers ----
   const picked = (name) => form.querySelector(`[name=${name}]:checked`)?.value ?? null;
-  const read = () => ({
+  const read = () => (editor ? readSpans() : {
     item: sheet.items[at].id,
     choice: picked("choice"),
     confidence: picked("confidence"),
@@ -125,8 +131,16 @@
     comment: form.comment.value.trim(),
     at: new Date().toISOString(),
   });
+  const readSpans = () => ({
+    item: sheet.items[at].id, ...editor.read(), comment: form.comment.value.trim(), at: new Date().toISOString(),
+  });
   const fill = (vote) => {
     form.reset();
+    if (editor) {
+      editor.load(vote);
+      form.comment.value = vote?.comment ?? "";
+      return;
+    }
     if (!vote) return;
     for (const name of ["choice", "confidence", "believed_human"]) pick(name, vote[name]);
     for (const side of Object.keys(LETTERS)) {
@@ -137,7 +151,7 @@
   const pick = (name, value) => {
     for (const box of form.querySelectorAll(`[name=${name}]`)) box.checked = box.value === value;
   };
-  const begin = () => votes.begin(read());
+  const begin = () => { if (lesson < 0) votes.begin(read()); };
 
   // ---- Navigation ----
   const focusOn = (selector) => {
@@ -146,15 +160,18 @@
   };
   const show = (place) => {
     at = place;
+    lesson = -1;
     const item = sheet.items[at];
+    query("#lesson").hidden = true;
     form.hidden = false;
     overview.hidden = true;
     query("#place").textContent = placeLabel();
     query("#voted").hidden = !votes.get(item.id);
     query("#skip span").textContent = votes.get(item.id) ? "next" : "skip for now";
     query("#back").disabled = at === 0;
+    if (editor) showTexts();
     fill(votes.drafts.get(item.id) ?? votes.get(item.id));
-    showTexts();
+    if (!editor) showTexts();
     showProgress();
     focusOn("#place");
   };
@@ -193,20 +210,77 @@
     }));
     focusOn("#overview-title");
   };
-  const showNext = (from) => {
+  // The next passage is allocated by the server where raters see only some of them.
+  const allocate = async () => {
+    if (!sheet.per_rater || sheet.items.some(({ id }) => !votes.get(id))) return;
+    try {
+      const { item } = await request("/next");
+      if (!item || sheet.items.some(({ id }) => id === item.id)) return;
+      votes.admit(item.id);
+      sheet.items.push(item);
+    } catch (error) {
+      warn(`The next passage can’t be loaded: ${error.message}`, { again: () => showNext(0) });
+    }
+  };
+  const showNext = async (from) => {
+    await allocate();
     const next = firstLeft(from);
     if (next < 0) showOverview();
     else show(next);
   };
   const step = (by) => {
+    if (lesson >= 0) return by > 0 ? showLesson(sheet.spans.tutorial.length) : undefined;
     const place = (overview.hidden ? at : sheet.items.length) + by;
     if (place >= sheet.items.length) return showOverview();
     if (place >= 0) show(place);
   };
 
+  // ---- Tutorial ----
+  const LEARNED = () => `ape-ab:learned:${sheet.trial}:${sheet.rater}`;
+  const showLesson = (place) => {
+    if (place >= sheet.spans.tutorial.length) {
+      try { localStorage.setItem(LEARNED(), "yes"); } catch { /* the tutorial is shown again */ }
+      lesson = -1;
+      query("#lesson").hidden = true;
+      return showNext(0);
+    }
+    lesson = place;
+    form.hidden = false;
+    overview.hidden = true;
+    query("#place").textContent = `Tutorial ${place + 1} of ${sheet.spans.tutorial.length}`;
+    query("#voted").hidden = true;
+    query("#skip span").textContent = "skip the tutorial";
+    query("#back").disabled = true;
+    query("#lesson").hidden = false;
+    query("#lesson").textContent = sheet.spans.tutorial[place].task;
+    showTexts();
+    fill(null);
+    showProgress();
+    focusOn("#place");
+  };
+  const saveLesson = () => {
+    const wrong = editor.check(sheet.spans.tutorial[lesson]);
+    if (wrong) return say(`Not yet. ${wrong}`);
+    say("Right.");
+    showLesson(lesson + 1);
+  };
+  const learned = () => {
+    try {
+      return localStorage.getItem(LEARNED()) === "yes";
+    } catch {
+      return false;
+    }
+  };
+
   const save = async () => {
+    if (lesson >= 0) return saveLesson();
     if (saving) return say("The last vote is still being saved.");
     const vote = read();
+    if (editor && !vote.choice) {
+      say(editor.missing());
+      query(`#${vote.scores.first === undefined ? "first" : "second"}-score`).focus();
+      return;
+    }
     if (!vote.choice) {
       say(`Choose first: A, B${sheet.ties ? " or no difference" : ""}.`);
       form.querySelector("[name=choice]").focus();
@@ -256,13 +330,18 @@
     s: () => choose("confidence", "sure", { again: true }), u: () => choose("confidence", "unsure", { again: true }),
     p: nextBelief, e: toErrors, c: () => form.comment.focus(), Enter: save,
   };
+  const SPAN_KEYS = {
+    a: () => editor.focus("first"), b: () => editor.focus("second"),
+    s: () => query("#first-score").focus(), d: () => query("#second-score").focus(),
+    c: () => form.comment.focus(), Enter: save,
+  };
   const ANYWHERE = {
     ArrowLeft: () => step(-1), ArrowRight: () => { if (overview.hidden) step(1); },
     m: () => { if (sheet.marks) marks.click(); }, o: showOverview, "?": () => query("#keys").showModal(),
   };
   const handlesKey = (element, key) =>
     (key === "Enter" && element.matches("button, a, label, summary, [type=file]")) ||
-    (key.startsWith("Arrow") && element.matches("[type=radio]"));
+    (key.startsWith("Arrow") && element.matches("[type=radio], [type=range], [type=number], select"));
   document.addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (!sheet || event.altKey || event.metaKey || query("#keys").open) return;
@@ -271,11 +350,14 @@
       if (key === "Enter" && event.ctrlKey) save();
       return;
     }
+    if (editor && !event.ctrlKey && editor.key(event)) return event.preventDefault();
+    if (editor && key === "Escape") return query("#place").focus();
+    if (target.matches("[type=number], select") && key !== "Enter") return;
     if (event.ctrlKey || event.repeat || handlesKey(target, key)) return;
     if (key !== "Enter" && !key.startsWith("Arrow") && !query("#keys-on").checked) return;
     const name = key.length === 1 ? key.toLowerCase() : key;
     const onOverview = name === "Enter" ? () => { if (!query("#go-on").hidden) showNext(0); } : null;
-    const action = ANYWHERE[name] ?? (overview.hidden ? KEYS[name] : onOverview);
+    const action = ANYWHERE[name] ?? (overview.hidden ? (editor ? SPAN_KEYS : KEYS)[name] : onOverview);
     if (!action) return;
     event.preventDefault();
     action();
@@ -326,7 +408,9 @@
     votes = new Votes(sheet, { send: served ? send : null, report: reportSending });
     for (const selector of ["#marks-tool", "#marks-key", "#marks-help"]) query(selector).hidden = !sheet.marks;
     listen();
-    showNext(0);
+    if (sheet.spans) editor = new SpanEditor(sheet.spans, { say, changed: begin });
+    if (editor && !learned() && !votes.list.length) showLesson(0);
+    else showNext(0);
     votes.flush().then(showProgress);
   };
   const fetchSheet = async () => {

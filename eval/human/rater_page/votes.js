@@ -29,6 +29,9 @@ class Votes {
     globalThis.addEventListener("online", () => this.hurry());
   }
 
+  // A passage that was allocated after the page was loaded.
+  admit(item) { this.#items.add(item); }
+
   get(item) { return this.waiting.get(item) ?? this.confirmed.get(item) ?? null; }
 
   get list() {

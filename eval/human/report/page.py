@@ -11,6 +11,7 @@ from ape.reports.number_format import format_p_value
 from ape.reports.plot_geometry import IntervalLine, Scale
 from eval.human.analysis.analysis import VoteAnalysis, format_analysis
 from eval.human.analysis.preference_rates import Preference, PreferenceGroup
+from eval.human.analysis.span_analysis import SpanAnalysis, format_spans
 from eval.human.analysis.text_report import format_strength_interval
 from eval.report.page import SIGNIFICANCE_LEVEL
 from eval.statistics.bradley_terry import BradleyTerry
@@ -18,6 +19,7 @@ from eval.statistics.counts import Unmeasured
 
 _PAGE = Page("eval.human.report", "eval.report", styles=["scores.css", "votes.css"])
 _SHARES = Scale.with_margin(0, 1)
+_SCORES = Scale.with_margin(0, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ def write_analysis_page(analysis: VoteAnalysis, path: Path, *, title: str = "Vot
         strengths=_strengths(analysis.bradley_terry) if len(analysis.systems) > 2 else [],
         groups={name: lines for name, lines in _groups(analysis) if lines},
         raters=analysis.rater_checks,
-        report=format_analysis(analysis),
+        span_scores=list(_span_scores(analysis.spans)),
+        report=_full_report(analysis),
     )
 
 
@@ -97,6 +100,21 @@ def _group(group: PreferenceGroup) -> VoteIntervalLine:
     words = f"{rate.system} over {rate.other}: {_score(rate)}"
     p = rate.shown_p_value if group.corrected is None else group.corrected
     return _share(group.name, rate, f"{words}, {format_p_value(p)}", clear=p < SIGNIFICANCE_LEVEL)
+
+
+def _span_scores(spans: SpanAnalysis | None) -> Iterator[VoteIntervalLine]:
+    """One line for each system: its mean score, with its MQM points."""
+    for one in spans.systems if spans else ():
+        if isinstance(one.score, Unmeasured) or isinstance(one.points, Unmeasured):
+            continue
+        line = _SCORES.interval(one.score.value, one.score.low, one.score.high)
+        number = f"{one.score.value:.1f} [{one.score.low:.1f}, {one.score.high:.1f}]"
+        yield VoteIntervalLine(one.system, line, number, f"{one.points.value:.2f} MQM points a text")
+
+
+def _full_report(analysis: VoteAnalysis) -> str:
+    parts = [format_analysis(analysis), *([format_spans(analysis.spans)] if analysis.spans else [])]
+    return "\n\n".join(parts)
 
 
 def _strengths(found: BradleyTerry | Unmeasured) -> list[VoteIntervalLine]:

@@ -21,7 +21,7 @@ from ape.files.cache import ContentCache, cache_folder, cache_key, open_cache
 from eval.linguistics.annotators.protocol import Annotation, Annotator
 from eval.linguistics.annotators.serialization import pack_annotation, unpack_annotation
 
-DATABASE_FILE = "annotations-1.sqlite"
+DATABASE_FILE = "annotations-2.sqlite"
 # Texts looked up, annotated and written together.
 BATCH = 512
 # The smallest number of texts for worker processes.

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.metadata import version
 from itertools import pairwise
 
 from eval.linguistics.annotators import english_tags
+from eval.linguistics.annotators.english_lemmas import lemma
 from eval.linguistics.annotators.english_names import find_names
 from eval.linguistics.annotators.english_tokens import token_spans
 from eval.linguistics.annotators.protocol import Annotation, Token
 from eval.linguistics.annotators.sentence_starts import sentence_starts
 
 # Increase it with every change of the rules: it is part of signatures and cache keys.
-_RULES = 1
-_CLITIC_LEMMAS = {"n't": "not", "'ll": "will", "'re": "be", "'ve": "have", "'m": "be", "ca": "can", "wo": "will"}
-_COVERED = ("NNP", "CD", "SYM")
+_RULES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +50,5 @@ def _annotate(text: str) -> Annotation:
     for first, last in pairwise((*starts, len(found))):
         words = [text[start:end] for start, end in found[first:last]]
         for (start, _), word, tag in zip(found[first:last], words, english_tags.tag_words(words), strict=True):
-            tokens.append(Token(word, start, tag, _lemma(word, tag)))
+            tokens.append(Token(word, start, tag, lemma(word, tag)))
     return Annotation(tuple(tokens), find_names(text, tokens, starts), starts)
-
-
-@lru_cache(maxsize=65536)
-def _lemma(word: str, tag: str) -> str:
-    small = word.lower().replace("’", "'")
-    if small in _CLITIC_LEMMAS:
-        return _CLITIC_LEMMAS[small]
-    if small == "'s":
-        return "be" if tag == "VBZ" else "'s"
-    if tag.startswith(_COVERED) or not small[0].isalpha():
-        return word if tag.startswith("NNP") else small
-    import simplemma
-
-    return simplemma.lemmatize(small, lang="en").lower()

@@ -33,12 +33,26 @@ class NamedEntity:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityMention:
+    """A phrase that refers to an entity: its offsets, kind (name, common or pronoun) and type (PER, FAC, GPE …)."""
+
+    start: int
+    end: int
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Annotation:
-    """An annotated text; `sentences` are the indices of sentence-initial tokens."""
+    """An annotated text; `sentences` are the indices of sentence-initial tokens.
+
+    `mentions` may be nested; only the literary annotator finds them.
+    """
 
     tokens: tuple[Token, ...]
     entities: tuple[NamedEntity, ...] = ()
     sentences: tuple[int, ...] = (0,)
+    mentions: tuple[EntityMention, ...] = ()
 
 
 class Annotator(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 
-from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token
+from eval.linguistics.annotators.protocol import Annotation, EntityMention, NamedEntity, Token
 
 
 def pack_annotation(annotation: Annotation) -> bytes:
@@ -18,13 +18,14 @@ def pack_annotation(annotation: Annotation) -> bytes:
         {place: token.lemma for place, token in enumerate(tokens) if token.lemma != token.text.lower()},
         [[one.start, one.end, one.label] for one in annotation.entities],
         annotation.sentences,
+        [[one.start, one.end, one.kind, one.label] for one in annotation.mentions],
     ]
     return zlib.compress(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode(), 1)
 
 
 def unpack_annotation(packed: bytes, text: str) -> Annotation:
     """Unpack the annotation of this text."""
-    starts, lengths, tags, lemmas, entities, sentences = json.loads(zlib.decompress(packed))
+    starts, lengths, tags, lemmas, entities, sentences, mentions = json.loads(zlib.decompress(packed))
     tokens = []
     each = zip(starts, lengths, tags.split("\t") if starts else (), strict=True)
     for place, (start, length, tag) in enumerate(each):
@@ -32,4 +33,4 @@ def unpack_annotation(packed: bytes, text: str) -> Annotation:
         lemma = lemmas.get(str(place)) if lemmas else None
         tokens.append(Token(word, start, tag, word.lower() if lemma is None else lemma))
     names = tuple(NamedEntity(text[start:end], start, end, label) for start, end, label in entities)
-    return Annotation(tuple(tokens), names, tuple(sentences))
+    return Annotation(tuple(tokens), names, tuple(sentences), tuple(EntityMention(*one) for one in mentions))

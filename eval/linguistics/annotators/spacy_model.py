@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token, strip_possessive
@@ -30,9 +32,14 @@ def installed_models(language: str) -> tuple[str, ...]:
     return tuple(sorted((name for name in names if name.startswith(f"{language}_")), key=size))
 
 
+def is_model_folder(name: str) -> bool:
+    """Whether it is the path of a folder with a spaCy model."""
+    return (Path(name) / "meta.json").is_file()
+
+
 @dataclass(frozen=True)
 class SpacyAnnotator:
-    """Annotates with a spaCy pipeline; `pipeline` replaces the model of that name.
+    """Annotates with a spaCy pipeline: a model by name or folder, or `pipeline` instead of it.
 
     Tags are the model's fine-grained ones (Penn for English, CTB for Chinese); entities lose a trailing ’s.
     """
@@ -43,6 +50,8 @@ class SpacyAnnotator:
     @property
     def name(self) -> str:
         """The name with the versions of spaCy and of the model, which both change results."""
+        if meta := self._meta():
+            return f"spacy-{version('spacy')}/{meta['lang']}_{meta['name']}-{meta['version']}"
         try:
             release = "-" + version(self.model)
         except PackageNotFoundError:
@@ -52,7 +61,14 @@ class SpacyAnnotator:
     @property
     def language(self) -> str:
         """The first part of the model's name."""
-        return self.model.partition("_")[0]
+        return self._meta().get("lang") or self.model.partition("_")[0]
+
+    def _meta(self) -> dict[str, str]:
+        """What a folder says of its model."""
+        if not is_model_folder(self.model):
+            return {}
+        found: dict[str, str] = json.loads((Path(self.model) / "meta.json").read_text(encoding="utf-8"))
+        return found
 
     @property
     def slow(self) -> bool:

@@ -55,9 +55,9 @@ def _chapter(folder: Path) -> BwbChapter:
     for number, text in enumerate(reference, 1):
         if not text.strip():
             raise InputError(f"Line {number} of {path} is empty: the reference has no text there.", field="data")
-    beside = _ChapterFiles(folder, path, len(reference))
-    errors, wrong = parse_errors(error_lines := beside.lines(_ERRORS))
-    names, misnamed = parse_names(name_lines := beside.lines(_NAMES))
+    files = _ChapterFiles(folder, path, len(reference))
+    errors, wrong = parse_errors(error_lines := files.lines(_ERRORS))
+    names, misnamed = parse_names(name_lines := files.lines(_NAMES))
     marked = {language: _marked(folder, language) for language in LANGUAGES}
     issues = [*_format_issues(folder, _ERRORS, wrong if error_lines else ())]
     issues += _format_issues(folder, _NAMES, misnamed if name_lines else ())
@@ -67,7 +67,7 @@ def _chapter(folder: Path) -> BwbChapter:
     return BwbChapter(
         folder.name,
         reference,
-        tuple(beside.lines(_SOURCE)),
+        tuple(files.lines(_SOURCE)),
         errors,
         names,
         {language: tuple(pieces.values()) for language, pieces in marked.items() if pieces},

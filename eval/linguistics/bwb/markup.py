@@ -59,10 +59,6 @@ class BwbMarkup:
         """The words of a mention."""
         return self.lines[span.line][span.start : span.end]
 
-    def spans_of(self, line: int) -> tuple[BwbSpan, ...]:
-        """The mentions in one line."""
-        return tuple(span for span in self.spans if span.line == line)
-
     def chains(self) -> dict[str, tuple[BwbSpan, ...]]:
         """By entity, all its mentions: names, pronouns, and pronouns that the other language omits."""
         found: dict[str, tuple[BwbSpan, ...]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from eval.linguistics.annotators import Annotation
 from eval.metrics.blonde.categories import CATEGORIES, ENTITY_OF, MARKER_OF, PRONOUN_OF, TENSE_OF
@@ -33,13 +33,9 @@ def mark_differences(
         fewer, more = len(added[item]), len(lost[item])
         note = f"{item.category}: {CATEGORIES[item.category][item.type]}"
         for start, end in lost[item][fewer:]:
-            yield _mark(document, segment, "reference", (start, end), note)
+            yield Mark(document, segment, "reference", start, end, "lost", note)
         for start, end in added[item][more:]:
-            yield _mark(document, segment, "output", (start, end), note)
-
-
-def _mark(document: str, segment: int, side: Literal["reference", "output"], span: tuple[int, int], note: str) -> Mark:
-    return Mark(document, segment, side, *span, "lost" if side == "reference" else "added", note)
+            yield Mark(document, segment, "output", start, end, "added", note)
 
 
 def find_items(annotation: Annotation) -> defaultdict[BlondeItem, list[tuple[int, int]]]:

@@ -66,8 +66,8 @@ class Blonde:
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
-        chunks = [self._rows(chunk, corpus, system, annotator) for chunk in _chunks(_places(corpus, system), CHUNK)]
-        documents = [number for number, _ in _places(corpus, system)]
+        chunks = [self._rows(chunk, corpus, system, annotator) for chunk in _chunks(corpus)]
+        documents = [number for number, _ in _places(corpus)]
         return MetricCounts(
             np.vstack(chunks) if chunks else np.zeros((0, 3 * TYPE_COUNT)),
             np.array(documents, dtype=np.intp),
@@ -81,7 +81,7 @@ class Blonde:
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return
-        for chunk in _chunks(_places(corpus, system), CHUNK):
+        for chunk in _chunks(corpus):
             outputs, references = self._annotations(chunk, corpus, system, annotator)
             for row, (number, segment) in enumerate(chunk):
                 reference = next((side[row] for side in references if side[row] is not _NONE), None)
@@ -196,20 +196,13 @@ class BlondePlus(Blonde):
                     count_wordings(counts, row, key, wordings, document.outputs[system][segment], references)
 
 
-def _places(corpus: Corpus, system: str) -> Iterator[tuple[int, int]]:
-    for number, document in enumerate(corpus.documents):
-        yield from ((number, segment) for segment in range(len(document.outputs[system])))
+def _places(corpus: Corpus) -> list[tuple[int, int]]:
+    return [(number, segment) for number, _, segment in corpus.segments()]
 
 
-def _chunks(places: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
-    chunk: list[tuple[int, int]] = []
-    for place in places:
-        chunk.append(place)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
+def _chunks(corpus: Corpus) -> Iterator[list[tuple[int, int]]]:
+    places = _places(corpus)
+    return (places[start : start + CHUNK] for start in range(0, len(places), CHUNK))
 
 
 def _reference(corpus: Corpus, document: int, segment: int, which: int) -> str | None:

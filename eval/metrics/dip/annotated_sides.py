@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ape.errors import InputError
 from ape.text.languages import language_code, language_name
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators import Annotation, Annotator
 from eval.metrics.annotator import annotator_or_unmeasured
-from eval.statistics.counts import Fold, Unmeasured, share_fold
+from eval.metrics.dip.omitted_connectives import ConnectiveContext
+from eval.metrics.metric import Mark, metric_signature
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, share_fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,16 @@ class AnnotatedSides:
     """The index of the reference in the document."""
     first_row: int
     """The row of the document's first segment."""
+    sources: tuple[str, ...] = ()
+    """Empty where the source is unknown."""
+
+    def connective_context(self, segment: int, reference: Annotation) -> ConnectiveContext | None:
+        """What decides whether a connective of a segment is left out; None without a source."""
+        if not self.sources:
+            return None
+        before = self.outputs[segment - 1] if segment else None
+        after = self.outputs[segment + 1] if segment + 1 < len(self.outputs) else None
+        return ConnectiveContext(self.sources[segment], reference, self.outputs[segment], before, after)
 
     def paired_annotations(self) -> Iterator[tuple[int, Annotation, Annotation]]:
         """The segments that the reference has, each with its index in the document."""
@@ -68,14 +80,9 @@ def annotate_sides(corpus: Corpus, system: str, annotator: Annotator) -> list[An
         outputs = tuple(known[text] for text in one.outputs[system])
         for number, column in enumerate(one.references):
             references = tuple(None if text is None else known[text] for text in column)
-            sides.append(AnnotatedSides(one.id, references, outputs, number, first_row))
+            sides.append(AnnotatedSides(one.id, references, outputs, number, first_row, one.sources))
         first_row += len(one)
     return sides
-
-
-def row_documents(corpus: Corpus) -> NDArray[np.intp]:
-    """The document index of each row, one row for each segment."""
-    return np.repeat(np.arange(len(corpus.documents)), [len(one) for one in corpus.documents])
 
 
 def class_share_fold(
@@ -87,3 +94,50 @@ def class_share_fold(
         [start + column for start in starts for column in columns] for columns in (numerators, denominators)
     )
     return share_fold(above, below, scale=100)
+
+
+@dataclass(frozen=True, slots=True)
+class DipMetric:
+    """What the metrics of connectives, consistency and pronouns share: one row of counts for each segment."""
+
+    annotator: Annotator | None = None
+    name: str = ""
+    higher_is_better: bool = True
+
+    subject: ClassVar[str]
+    """The metric as the subject of a sentence."""
+    languages: ClassVar[tuple[str, ...]] = ("en",)
+    columns: ClassVar[int]
+    settings: ClassVar[dict[str, Any]]
+    """Settings for the signature."""
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        """Count the outcomes of each class, segment by segment."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return annotator
+        documents = np.repeat(np.arange(len(corpus.documents)), [len(one) for one in corpus.documents])
+        rows = np.zeros((len(documents), self.columns))
+        self._add_counts(rows, corpus, system, annotator)
+        fold, parts = self._folds()
+        signature = metric_signature(self.name, **self.settings, refs="each", annotator=annotator.name)
+        return MetricCounts(rows, documents, fold, signature, parts=parts)
+
+    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
+        """The words that lowered the score."""
+        annotator = self._annotator(corpus)
+        if not isinstance(annotator, Unmeasured):
+            yield from self._marks(corpus, system, annotator)
+
+    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
+        return dip_annotator_or_unmeasured(corpus, self.languages, what=self.subject, annotator=self.annotator)
+
+    def _add_counts(self, rows: FloatArray, corpus: Corpus, system: str, annotator: Annotator) -> None:
+        raise NotImplementedError
+
+    def _folds(self) -> tuple[Fold, dict[str, Fold]]:
+        """The fold of the score, and those of its parts."""
+        raise NotImplementedError
+
+    def _marks(self, corpus: Corpus, system: str, annotator: Annotator) -> Iterator[Mark]:
+        raise NotImplementedError

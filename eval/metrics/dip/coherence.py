@@ -1,5 +1,9 @@
 """Coherence: a scorer trained to prefer a reference to its MT, or to its own sentences in another order.
 
+It detects sentence order: on held-out texts it ranks the original above its shuffled copy in .79 to .85 of the pairs,
+but a human text above an MT of the same sentences in .50 to .59 only (three published sets), little more than chance.
+Do not read a small difference between two translations as a difference in coherence.
+
 A system's score is the sum over documents of score(reference) − score(system): lower is better, and the reference
 itself gets 0. Without a trained scorer, each document is scored by one that learned sentence order from the references
 of the other documents, so that no document is judged by a scorer that saw it. All references of a document are held
@@ -77,7 +81,10 @@ def train_coherence_scorer(
 
 @dataclass(frozen=True, slots=True)
 class DipCoherence:
-    """The sum over documents of score(reference) − score(system), with the mean as a part."""
+    """Sentence order by a trained scorer: the sum over documents of score(reference) − score(system).
+
+    A detector of shuffled sentences, little better than chance at telling human texts from MT; the mean is a part.
+    """
 
     scorer: Ranker | None = None
     seed: int = 1

@@ -1,33 +1,27 @@
 """Connectives: of those that the reference has in discourse use, the share that the output has.
 
-Acc counts the same connective, ANY counts any connective. The rules of discourse use apply to the reference only; in
-the output every word that can be a connective counts. In a segment with several, each of the output matches one of the
-reference; with one, this is the paper's definition.
+Acc counts the same connective, ANY counts any connective of a compatible sense: yet for but, not if for however. (The
+paper's ANY takes any connective.) The rules of discourse use apply to the reference only; in the output every word that
+can be a connective counts. In a segment with several, each of the output matches one of the reference.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-import numpy as np
-
+from ape.text.languages import language_code
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator
-from eval.metrics.dip.annotated_sides import (
-    AnnotatedSides,
-    annotate_sides,
-    class_share_fold,
-    dip_annotator_or_unmeasured,
-    row_documents,
-)
+from eval.metrics.dip.annotated_sides import AnnotatedSides, DipMetric, annotate_sides, class_share_fold
 from eval.metrics.dip.clauses import ClauseWords, clause_words
 from eval.metrics.dip.connective_rules import CONNECTIVE_CLASSES, CONNECTIVES
-from eval.metrics.metric import Mark, metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
+from eval.metrics.dip.connective_senses import CONNECTIVE_SENSES
+from eval.metrics.metric import Mark
+from eval.statistics.counts import FloatArray, Fold, Unmeasured
 
-LANGUAGES = ("en",)
 _COLUMNS = 3
 # Too frequent as prepositions: as candidates they would give nearly every output "any connective".
 _NEVER_CANDIDATES = frozenset({"by", "for", "without"})
@@ -49,6 +43,8 @@ class ConnectiveMatch:
 
     reference_use: ConnectiveUse
     output_use: ConnectiveUse | None
+    is_error: bool = False
+    """Whether it is surely left out; of other lost ones nothing is known."""
 
     @property
     def is_same(self) -> bool:
@@ -73,63 +69,61 @@ def find_connective_candidates(annotation: Annotation) -> list[ConnectiveUse]:
 
 
 def match_connectives(references: Sequence[ConnectiveUse], outputs: Sequence[ConnectiveUse]) -> list[ConnectiveMatch]:
-    """Match equal connectives first, in order, then pair the remaining ones in order."""
+    """Match equal connectives first, in order, then each remaining one with the first of a compatible sense."""
     left = list(outputs)
     found: dict[int, ConnectiveUse] = {}
     for index, use in enumerate(references):
         if (same := next((one for one in left if one.name == use.name), None)) is not None:
             left.remove(same)
             found[index] = same
-    others = iter(left)
-    return [
-        ConnectiveMatch(use, found[index] if index in found else next(others, None))
-        for index, use in enumerate(references)
-    ]
+    for index, use in enumerate(references):
+        compatible = (one for one in left if CONNECTIVE_SENSES[one.name] & CONNECTIVE_SENSES[use.name])
+        if index not in found and (other := next(compatible, None)) is not None:
+            left.remove(other)
+            found[index] = other
+    return [ConnectiveMatch(use, found.get(index)) for index, use in enumerate(references)]
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectiveTally:
     """For one connective: its number in the reference, and how often the output has the same, another or none."""
 
-    asked: int
+    in_reference: int
     same: int
     other: int
     lost: int
+    errors: int
+    """Of the lost ones, those that are surely left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class DipConnectives:
+class DipConnectives(DipMetric):
     """Acc, with ANY and the accuracy of each class as parts."""
 
-    annotator: Annotator | None = None
     name: str = "dip-connectives"
-    higher_is_better: bool = True
+    subject: ClassVar[str] = "The connectives metric"
+    columns: ClassVar[int] = len(CONNECTIVE_CLASSES) * _COLUMNS
+    settings: ClassVar[dict[str, Any]] = {"list": len(CONNECTIVES), "any": "compatible"}
 
-    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+    def _add_counts(self, rows: FloatArray, corpus: Corpus, system: str, annotator: Annotator) -> None:
         """For each class three columns: in the reference, matched by the same, matched by any."""
-        annotator = self._annotator(corpus)
-        if isinstance(annotator, Unmeasured):
-            return annotator
-        documents = row_documents(corpus)
-        rows = np.zeros((len(documents), len(CONNECTIVE_CLASSES) * _COLUMNS))
         for side, segment, match in match_system_connectives(corpus, system, annotator):
             column = match.reference_use.kind * _COLUMNS
             row = rows[side.first_row + segment]
             row[column : column + _COLUMNS] += (1, match.is_same, match.output_use is not None)
+
+    def _folds(self) -> tuple[Fold, dict[str, Fold]]:
         parts = {"acc": _share(1), "any": _share(2), "lost": _lost}
         parts |= {f"acc of {label}": _share(1, kind) for kind, label in enumerate(CONNECTIVE_CLASSES)}
-        signature = metric_signature(self.name, list=len(CONNECTIVES), refs="each", annotator=annotator.name)
-        return MetricCounts(rows, documents, _share(1), signature, parts=parts)
+        return _share(1), parts
 
-    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """Connectives of the reference that are lost, and replaced ones on both sides."""
-        annotator = self._annotator(corpus)
-        if isinstance(annotator, Unmeasured):
-            return
+    def _marks(self, corpus: Corpus, system: str, annotator: Annotator) -> Iterator[Mark]:
+        """Connectives of the reference that are lost, called wrong if surely so, and replaced ones on both sides."""
         for side, segment, match in match_system_connectives(corpus, system, annotator):
             reference, output = match.reference_use, match.output_use
             if output is None:
-                yield Mark(side.id, segment, "reference", reference.start, reference.end, "lost", reference.name)
+                kind = "wrong" if match.is_error else "lost"
+                yield Mark(side.id, segment, "reference", reference.start, reference.end, kind, reference.name)
             elif not match.is_same:
                 note = f"{reference.name} → {output.name}"
                 yield Mark(side.id, segment, "reference", reference.start, reference.end, "changed", note)
@@ -144,24 +138,27 @@ class DipConnectives:
         for _, _, match in match_system_connectives(corpus, system, annotator):
             outcome = "same" if match.is_same else "other" if match.output_use else "lost"
             counts[match.reference_use.name, outcome] += 1
+            counts[match.reference_use.name, "error"] += match.is_error
         names = {name: sum(counts[name, outcome] for outcome in ("same", "other", "lost")) for name, _ in counts}
         return {
-            name: ConnectiveTally(asked, counts[name, "same"], counts[name, "other"], counts[name, "lost"])
-            for name, asked in sorted(names.items(), key=lambda item: (-item[1], item[0]))
+            name: ConnectiveTally(total, *(counts[name, outcome] for outcome in ("same", "other", "lost", "error")))
+            for name, total in sorted(names.items(), key=lambda item: (-item[1], item[0]))
         }
-
-    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return dip_annotator_or_unmeasured(corpus, LANGUAGES, what="The connectives metric", annotator=self.annotator)
 
 
 def match_system_connectives(
     corpus: Corpus, system: str, annotator: Annotator
 ) -> Iterator[tuple[AnnotatedSides, int, ConnectiveMatch]]:
-    """Every connective of every reference with its match."""
+    """Every connective of every reference with its match, judged where the source is Chinese."""
+    is_chinese = language_code(corpus.source_language) == "zh"
     for side in annotate_sides(corpus, system, annotator):
         for segment, reference, output in side.paired_annotations():
-            if uses := find_connectives(reference):
-                for match in match_connectives(uses, find_connective_candidates(output)):
+            context = side.connective_context(segment, reference) if is_chinese else None
+            for match in match_connectives(find_connectives(reference), find_connective_candidates(output)):
+                if context is not None and match.output_use is None:
+                    error = context.is_surely_omitted(match.reference_use.name)
+                    yield side, segment, replace(match, is_error=error)
+                else:
                     yield side, segment, match
 
 

@@ -2,7 +2,8 @@
 
 A block has three to five sentences. A chain is a noun, name or adjective whose lemma the reference has at least twice
 in a block. An output with the lemma as often is consistent; with fewer but at least one, inconsistent; with none,
-undecided, as it may use another word throughout. %Con leaves undecided chains out, %Full counts them.
+undecided, as it may use another word throughout. %Con leaves undecided chains out, %Full counts them. A name of several
+words is one chain; an output that shortens it to some of its words still has it.
 """
 
 from __future__ import annotations
@@ -10,22 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-import numpy as np
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from ape.text.languages import language_code
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator, Token
-from eval.metrics.dip.annotated_sides import (
-    AnnotatedSides,
-    annotate_sides,
-    class_share_fold,
-    dip_annotator_or_unmeasured,
-    row_documents,
-)
-from eval.metrics.metric import Mark, metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
+from eval.metrics.dip.annotated_sides import AnnotatedSides, DipMetric, annotate_sides, class_share_fold
+from eval.metrics.metric import Mark
+from eval.statistics.counts import FloatArray, Fold, ratio
 
 ConsistencyVerdict: TypeAlias = Literal["consistent", "inconsistent", "undecided"]
 CONSISTENCY_VERDICTS: tuple[ConsistencyVerdict, ...] = ("consistent", "inconsistent", "undecided")
@@ -38,6 +31,7 @@ LANGUAGES = tuple(_TAGS)
 _NOTHING = Annotation(())
 FEWEST, MOST = 3, 5
 MIN_OCCURRENCES = 2
+NAME_CLASS = CHAIN_CLASSES.index("names")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +44,10 @@ class ConsistencyChain:
     times: int
     forms: frozenset[str]
     """The forms in the reference, so that an output with the same form matches even if its lemma differs."""
+
+    def has(self, token: Token) -> bool:
+        """Whether the token is the chain's word, or one of the words of its name."""
+        return token.lemma.lower() in self.lemma.split() or token.text.lower() in self.forms
 
 
 def split_blocks(annotations: Sequence[Annotation | None]) -> Iterator[range]:
@@ -73,15 +71,13 @@ def split_blocks(annotations: Sequence[Annotation | None]) -> Iterator[range]:
 
 
 def find_chains(block: Sequence[Annotation], language: str = "en") -> list[ConsistencyChain]:
-    """The lemmas that the reference repeats, in alphabetical order."""
+    """The lemmas and names that the reference repeats, in alphabetical order."""
     kinds: dict[str, Counter[int]] = {}
     forms: dict[str, set[str]] = {}
-    for token in _tokens(block):
-        kind = _TAGS[language].get(token.tag)
-        if kind is not None and _is_word(token, language):
-            lemma = token.lemma.lower()
-            kinds.setdefault(lemma, Counter())[kind] += 1
-            forms.setdefault(lemma, set()).add(token.text.lower())
+    for kind, tokens in _units(block, language):
+        lemma = " ".join(token.lemma.lower() for token in tokens)
+        kinds.setdefault(lemma, Counter())[kind] += 1
+        forms.setdefault(lemma, set()).update(token.text.lower() for token in tokens)
     return [
         ConsistencyChain(
             lemma, min(counts, key=lambda kind: (-counts[kind], kind)), counts.total(), frozenset(forms[lemma])
@@ -91,13 +87,34 @@ def find_chains(block: Sequence[Annotation], language: str = "en") -> list[Consi
     ]
 
 
+def _units(block: Sequence[Annotation], language: str) -> Iterator[tuple[int, list[Token]]]:
+    """The words of the chain classes with their class; adjacent words of an English name together."""
+    for one in block:
+        name: list[Token] = []
+        for token in one.tokens:
+            kind = _TAGS[language].get(token.tag) if _is_word(token, language) else None
+            if name and not (kind == NAME_CLASS and token.start - name[-1].end <= 1):
+                yield NAME_CLASS, name
+                name = []
+            if kind == NAME_CLASS and language == "en":
+                name.append(token)
+            elif kind is not None:
+                yield kind, [token]
+        if name:
+            yield NAME_CLASS, name
+
+
 def find_chain_occurrences(chain: ConsistencyChain, block: Sequence[Annotation]) -> list[tuple[int, Token]]:
-    """The tokens of the block with the chain's word, whatever their tags, each with its segment index."""
+    """The tokens of the block with the chain's word, whatever their tags, each with its segment index.
+
+    Of adjacent words of one name the first stands for all.
+    """
+    several = " " in chain.lemma
     return [
         (place, token)
         for place, one in enumerate(block)
-        for token in one.tokens
-        if token.lemma.lower() == chain.lemma or token.text.lower() in chain.forms
+        for at, token in enumerate(one.tokens)
+        if chain.has(token) and not (several and at and chain.has(one.tokens[at - 1]))
     ]
 
 
@@ -108,51 +125,48 @@ def judge_chain(chain: ConsistencyChain, output: Sequence[Annotation]) -> Consis
 
 
 @dataclass(frozen=True, slots=True)
-class DipConsistency:
+class DipConsistency(DipMetric):
     """%Con, with %Full and each class as parts. A block's chains are counted in the row of its first segment."""
 
-    annotator: Annotator | None = None
     name: str = "dip-consistency"
-    higher_is_better: bool = True
+    subject: ClassVar[str] = "Lexical consistency"
+    languages: ClassVar[tuple[str, ...]] = LANGUAGES
+    columns: ClassVar[int] = len(CHAIN_CLASSES) * len(CONSISTENCY_VERDICTS)
+    settings: ClassVar[dict[str, Any]] = {"block": f"{FEWEST}-{MOST}", "names": "whole"}
 
-    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+    def _add_counts(self, rows: FloatArray, corpus: Corpus, system: str, annotator: Annotator) -> None:
         """For each class three columns: consistent, inconsistent, undecided chains."""
-        annotator = self._annotator(corpus)
-        if isinstance(annotator, Unmeasured):
-            return annotator
-        documents = row_documents(corpus)
-        rows = np.zeros((len(documents), len(CHAIN_CLASSES) * len(CONSISTENCY_VERDICTS)))
         for side, block, chain, verdict in judge_system_chains(corpus, system, annotator):
-            rows[
-                side.first_row + block.start,
-                chain.kind * len(CONSISTENCY_VERDICTS) + CONSISTENCY_VERDICTS.index(verdict),
-            ] += 1
-        signature = metric_signature(self.name, block=f"{FEWEST}-{MOST}", refs="each", annotator=annotator.name)
+            column = chain.kind * len(CONSISTENCY_VERDICTS) + CONSISTENCY_VERDICTS.index(verdict)
+            rows[side.first_row + block.start, column] += 1
+
+    def _folds(self) -> tuple[Fold, dict[str, Fold]]:
         parts = {"con": _share(), "full": _share(full=True), "undecided": _undecided}
         for kind, label in enumerate(CHAIN_CLASSES):
             parts[f"con of {label}"] = _share(kind)
             parts[f"full of {label}"] = _share(kind, full=True)
-        return MetricCounts(rows, documents, _share(), signature, parts=parts)
+        return _share(), parts
 
-    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """The words of inconsistent chains: all of the reference, and those repeated in the output."""
-        annotator = self._annotator(corpus)
-        if isinstance(annotator, Unmeasured):
-            return
+    def _marks(self, corpus: Corpus, system: str, annotator: Annotator) -> Iterator[Mark]:
+        """The words of inconsistent chains, those of the reference and those repeated, and names that it changed."""
+        from eval.metrics.dip.renamed import find_renamed  # it builds on this module
+
         for side, block, chain, verdict in judge_system_chains(corpus, system, annotator):
             if verdict != "inconsistent":
                 continue
-            there = find_chain_occurrences(chain, _side(side, block)[1])
+            there = find_chain_occurrences(chain, sides_of_block(side, block)[1])
             note = f"{chain.lemma}: {len(there)} of {chain.times} times"
             for place, token in there:
                 segment = block.start + place
                 yield Mark(side.id, segment, "output", token.start, token.end, "inconsistent", note)
-            for place, token in find_chain_occurrences(chain, _side(side, block)[0]):
+            for place, token in find_chain_occurrences(chain, sides_of_block(side, block)[0]):
                 segment = block.start + place
                 yield Mark(side.id, segment, "reference", token.start, token.end, "inconsistent", note)
-
-    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Lexical consistency", annotator=self.annotator)
+        language = language_code(corpus.target_language)
+        for side in annotate_sides(corpus, system, annotator):
+            for one in find_renamed(side, language):
+                name, note = one.entity, f"{one.chain.lemma} → {one.entity.text}"
+                yield Mark(side.id, one.segment, "output", name.start, name.end, "wrong", note)
 
 
 def judge_system_chains(
@@ -162,21 +176,16 @@ def judge_system_chains(
     language = language_code(corpus.target_language)
     for side in annotate_sides(corpus, system, annotator):
         for block in split_blocks(side.references):
-            reference, output = _side(side, block)
+            reference, output = sides_of_block(side, block)
             for chain in find_chains(reference, language):
                 yield side, block, chain, judge_chain(chain, output)
 
 
-def _side(side: AnnotatedSides, block: range) -> tuple[list[Annotation], list[Annotation]]:
+def sides_of_block(side: AnnotatedSides, block: range) -> tuple[list[Annotation], list[Annotation]]:
     """The segments of a block on both sides; the output has none where the reference has none."""
     references = [side.references[segment] or _NOTHING for segment in block]
     outputs = [side.outputs[segment] if side.references[segment] else _NOTHING for segment in block]
     return references, outputs
-
-
-def _tokens(block: Sequence[Annotation]) -> Iterator[Token]:
-    for one in block:
-        yield from one.tokens
 
 
 def _is_word(token: Token, language: str) -> bool:

@@ -4,30 +4,28 @@ The texts are aligned by their common words. A pronoun of the reference is kept 
 his, him are one class, as the case follows the wording); wrong if the output has one of another class that can not
 stand for it; lost if it has none, where a name may replace it. Some classes are interchangeable: "it" and "that", "you"
 and "one".
+
+This is a match with the reference, and no verdict on a translation: most differences are other wordings. A pronoun is
+called an error only if it changes he to she or she to he, subject for subject, and no other pronoun of these genders in
+the segment is without its match.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias
 
-import numpy as np
 from rapidfuzz.distance import LCSseq
 
+from ape.text.languages import language_code
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator
-from eval.metrics.dip.annotated_sides import (
-    AnnotatedSides,
-    annotate_sides,
-    class_share_fold,
-    dip_annotator_or_unmeasured,
-    row_documents,
-)
-from eval.metrics.metric import Mark, metric_signature
-from eval.statistics.counts import Fold, MetricCounts, Unmeasured
+from eval.metrics.dip.annotated_sides import AnnotatedSides, DipMetric, annotate_sides, class_share_fold
+from eval.metrics.metric import Mark
+from eval.statistics.counts import FloatArray, Fold
 
-LANGUAGES = ("en",)
 _FORMS = {
     "masculine": "he his him himself",
     "feminine": "she her hers herself",
@@ -50,6 +48,9 @@ INTERCHANGEABLE = frozenset(
     )
     for other in others
 )
+_OPPOSITE = {"masculine", "feminine"}
+_SUBJECTS = ("he", "she")
+_CHINESE = {"masculine": re.compile("他(?!们)"), "feminine": re.compile("她(?!们)")}
 PronounOutcome: TypeAlias = Literal["kept", "interchangeable", "wrong", "lost"]
 _LONG_GAP = 12
 PRONOUN_OUTCOMES: tuple[PronounOutcome, ...] = ("kept", "interchangeable", "wrong", "lost")
@@ -71,6 +72,8 @@ class PronounComparison:
 
     reference_pronoun: PronounToken
     output_pronoun: PronounToken | None
+    is_error: bool = False
+    """Whether it is certainly another person: he for she, with no other candidate for either."""
 
     @property
     def outcome(self) -> PronounOutcome:
@@ -113,62 +116,86 @@ def compare_pronouns(reference: Annotation, output: Annotation) -> list[PronounC
         if same is not None:
             unpaired.remove(same)
             found[at] = same
-    scored = ((at, one) for at, one in ours.items() if one.kind in PRONOUN_CLASSES)
-    return [PronounComparison(one, theirs[found[at]] if at in found else None) for at, one in scored]
+    pairs = {(at, found[at]) for at in ours if at in found}
+    equal = {pair for pair in pairs if ours[pair[0]].kind == theirs[pair[1]].kind}
+    compared = []
+    for at, one in ours.items():
+        if one.kind in PRONOUN_CLASSES:
+            other = theirs[found[at]] if at in found else None
+            is_error = other is not None and _is_error(
+                one,
+                other,
+                [theirs[place] for place in theirs if place not in {pair[1] for pair in equal} | {found[at]}],
+                [ours[place] for place in ours if place not in {pair[0] for pair in equal} | {at}],
+            )
+            compared.append(PronounComparison(one, other, is_error))
+    return compared
+
+
+def _is_error(
+    reference: PronounToken, output: PronounToken, outputs: Sequence[PronounToken], references: Sequence[PronounToken]
+) -> bool:
+    """Whether he became she in the same grammatical place, and no other unmatched pronoun may be the counterpart."""
+    if {reference.kind, output.kind} != _OPPOSITE or (reference.text.lower() in _SUBJECTS) != (
+        output.text.lower() in _SUBJECTS
+    ):
+        return False
+    return not any(one.kind == reference.kind for one in outputs) and not any(
+        one.kind == output.kind for one in references
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class DipPronouns:
+class DipPronouns(DipMetric):
     """Per cent of the reference's pronouns that are kept or interchangeable, with classes as parts."""
 
-    annotator: Annotator | None = None
     name: str = "dip-pronouns"
-    higher_is_better: bool = True
+    subject: ClassVar[str] = "The pronoun metric"
+    columns: ClassVar[int] = len(PRONOUN_CLASSES) * len(PRONOUN_OUTCOMES)
+    settings: ClassVar[dict[str, Any]] = {"case": "any"}
 
-    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+    def _add_counts(self, rows: FloatArray, corpus: Corpus, system: str, annotator: Annotator) -> None:
         """For each class four columns: kept, interchangeable, wrong, lost."""
-        annotator = self._annotator(corpus)
-        if isinstance(annotator, Unmeasured):
-            return annotator
-        documents = row_documents(corpus)
-        rows = np.zeros((len(documents), len(PRONOUN_CLASSES) * len(PRONOUN_OUTCOMES)))
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
-            column = PRONOUN_CLASSES.index(one.reference_pronoun.kind) * len(PRONOUN_OUTCOMES) + PRONOUN_OUTCOMES.index(
-                one.outcome
-            )
-            rows[side.first_row + segment, column] += 1
+            column = PRONOUN_CLASSES.index(one.reference_pronoun.kind) * len(PRONOUN_OUTCOMES)
+            rows[side.first_row + segment, column + PRONOUN_OUTCOMES.index(one.outcome)] += 1
+
+    def _folds(self) -> tuple[Fold, dict[str, Fold]]:
         right, wrong, lost = (0, 1), (2,), (3,)
         parts = {"mismatch": _share(wrong), "lost": _share(lost), "of paired": _share(right, below=(0, 1, 2))}
         parts |= {label: _share(right, kind=kind) for kind, label in enumerate(PRONOUN_CLASSES)}
-        signature = metric_signature(self.name, case="any", refs="each", annotator=annotator.name)
-        return MetricCounts(rows, documents, _share(right), signature, parts=parts)
+        return _share(right), parts
 
-    def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
-        """Wrong pronouns on both sides, and lost ones in the reference."""
-        annotator = self._annotator(corpus)
-        if isinstance(annotator, Unmeasured):
-            return
+    def _marks(self, corpus: Corpus, system: str, annotator: Annotator) -> Iterator[Mark]:
+        """Pronouns of another class on both sides, errors called wrong, and lost ones in the reference."""
         for side, segment, one in compare_system_pronouns(corpus, system, annotator):
             reference, output = one.reference_pronoun, one.output_pronoun
             if output is None:
                 yield Mark(side.id, segment, "reference", reference.start, reference.end, "lost", reference.text)
             elif one.outcome == "wrong":
                 note = f"{reference.text} → {output.text}"
-                yield Mark(side.id, segment, "reference", reference.start, reference.end, "wrong", note)
-                yield Mark(side.id, segment, "output", output.start, output.end, "wrong", note)
-
-    def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
-        return dip_annotator_or_unmeasured(corpus, LANGUAGES, what="The pronoun metric", annotator=self.annotator)
+                kind = "wrong" if one.is_error else "changed"
+                yield Mark(side.id, segment, "reference", reference.start, reference.end, kind, note)
+                yield Mark(side.id, segment, "output", output.start, output.end, kind, note)
 
 
 def compare_system_pronouns(
     corpus: Corpus, system: str, annotator: Annotator
 ) -> Iterator[tuple[AnnotatedSides, int, PronounComparison]]:
     """Every pronoun of every reference with its counterpart."""
+    is_chinese = language_code(corpus.source_language) == "zh"
     for side in annotate_sides(corpus, system, annotator):
         for segment, reference, output in side.paired_annotations():
+            source = side.sources[segment] if is_chinese and side.sources else ""
             for one in compare_pronouns(reference, output):
-                yield side, segment, one
+                yield side, segment, _judged(one, source)
+
+
+def _judged(one: PronounComparison, source: str) -> PronounComparison:
+    """No error where a Chinese source has a pronoun of the output's gender: it may be that one's translation."""
+    if one.is_error and one.output_pronoun is not None and _CHINESE[one.output_pronoun.kind].search(source):
+        return replace(one, is_error=False)
+    return one
 
 
 def _is_other_word(annotation: Annotation, at: int, word: str, kind: str) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ape.errors import InputError
+from ape.text.word_alignment.protocol import Bitext, WordAligner, WordLinks
 from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators.protocol import Annotation, Annotator, Token
-from eval.linguistics.word_alignment.protocol import Bitext, WordAligner, WordLinks
 from eval.metrics.ltcr.chains import AnnotatedChains, LexicalChain, most_frequent_category, repeated_word_chains
 from eval.metrics.ltcr.renderings import LinkedSegment
 from eval.metrics.ltcr.words import locate_words, tokenize_words

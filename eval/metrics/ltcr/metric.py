@@ -16,11 +16,11 @@ import numpy as np
 
 from ape.errors import InputError
 from ape.text.languages import language_code, language_name
+from ape.text.word_alignment.protocol import Bitext, WordAligner
+from ape.text.word_alignment.stemmer import stemmer_name
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotator
 from eval.linguistics.word_alignment.cache import alignment_digest
-from eval.linguistics.word_alignment.protocol import Bitext, WordAligner
-from eval.linguistics.word_alignment.stemmer import stemmer_name
 from eval.metrics.ltcr.chains import CHAIN_CATEGORIES, CHAIN_DISTANCES, LANGUAGES, AnnotatedChains, LexicalChain
 from eval.metrics.ltcr.inconsistency import Inconsistency, build_inconsistency
 from eval.metrics.ltcr.linked_document import LinkedDocument, link_documents
@@ -33,7 +33,7 @@ from eval.metrics.ltcr.renderings import (
 )
 from eval.metrics.ltcr.words import tokenize_words
 from eval.metrics.metric import Mark, metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
+from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio, share_fold
 
 # Columns: agreeing pairs of each category and distance, all pairs of each, and pairs that the aligner missed.
 _KINDS = len(CHAIN_CATEGORIES) * len(CHAIN_DISTANCES)
@@ -181,8 +181,7 @@ def _pairs(chain: LexicalChain, found: list[WordRendering], given: list[bool]) -
 
 
 def _share(columns: range) -> Fold:
-    agreeing, pairs = list(columns), [_KINDS + column for column in columns]
-    return lambda sums: 100 * ratio(sums[..., agreeing].sum(axis=-1), sums[..., pairs].sum(axis=-1))
+    return share_fold(columns, [_KINDS + column for column in columns], scale=100)
 
 
 def _parts(*, with_error: bool) -> dict[str, Fold]:

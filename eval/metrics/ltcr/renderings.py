@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ape.text.word_alignment.protocol import WordLinks
 from eval.linguistics.annotators.protocol import Token
-from eval.linguistics.word_alignment.protocol import WordLinks
 from eval.metrics.ltcr.chains import LexicalChain
 from eval.metrics.ltcr.words import is_content_word
 

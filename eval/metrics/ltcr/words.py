@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from ape.text.languages import language_code
+from ape.text.word_alignment.stemmer import stem_word
 from eval.linguistics.annotators.protocol import Token
-from eval.linguistics.word_alignment.stemmer import stem_word
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+|\S")
 LTCR_UNSPACED_LANGUAGES = frozenset({"ja", "th", "zh"})

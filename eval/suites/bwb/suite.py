@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,13 @@ from eval.linguistics.bwb.names import BwbNames
 from eval.metrics.blonde import Blonde, BlondePlus
 from eval.metrics.blonde.bwb_reader import collect_wordings
 from eval.metrics.bwb_phenomena import PHENOMENA, BwbPhenomena
+from eval.metrics.centering import KpCoherence
+from eval.metrics.coreference import CoreferenceMatch
 from eval.metrics.entities import EntityMatch
 from eval.metrics.meteor import Meteor
 from eval.metrics.metric import Metric
 from eval.metrics.sacrebleu import Bleu, Ter
-from eval.statistics.counts import MetricCounts, Score
+from eval.statistics.counts import FloatArray, MetricCounts, Score
 from eval.suites.bwb import published
 from eval.suites.bwb.composition import chain_figures, composition_tables
 from eval.suites.bwb.omission import omitted_shares, score_by_omission
@@ -52,6 +55,8 @@ _ENTITIES = {
     "persons F1": "PER F1",
     "others F1": "not PER F1",
 }
+_COREFERENCE = {"B³": "B³", "CEAF": "CEAFe"}
+_CENTERING = {"KP": "", "reorderings beaten": "reorderings beaten"}
 _TERMS = {"terminology": "terminology", "common phrases": "common phrases"}
 
 
@@ -75,6 +80,7 @@ class BwbSuite:
         rows = [*systems, *(name for name in corpus.systems if name not in systems)]
         measured = _Measured(corpus, rows, self.annotator, chapters)
         tables = [measured.overall(), measured.categories(), measured.phenomena(), measured.entities()]
+        tables.append(measured.coherence())
         tables += [*measured.marked_entities(), *composition_tables(chapters)]
         issues = tuple(issue for chapter in chapters for issue in chapter.issues)
         pictures = (*chain_figures(chapters), *measured.by_omitted_pronouns())
@@ -155,6 +161,19 @@ class _Measured:
         note = "Entities are those that the annotator finds."
         return SuiteTable("Entities in %", tuple(_ENTITIES), tuple(rows), note)
 
+    def coherence(self) -> SuiteTable:
+        coreference = self._rows(CoreferenceMatch(annotator=self._annotator), _COREFERENCE, self._corpus)
+        centering = self._rows(KpCoherence(annotator=self._annotator), _CENTERING, self._corpus)
+        columns = tuple(_COREFERENCE)
+        return SuiteTable(
+            "Coreference and coherence in % (as in Table 8)",
+            (*columns, *_CENTERING),
+            (*_join_columns(coreference, centering), *published_rows(published.COHERENCE, columns)),
+            "Ours compares the output's coreference with that of the reference, both found by the same resolver (the "
+            "references are 100 by definition), and CEAF is CEAFe. The published figures are of annotated coreference, "
+            "by a neural model; the paper ranks texts by KP and prints no values.",
+        )
+
     def marked_entities(self) -> Iterator[SuiteTable]:
         """Entities and terminology of the lines with mark-up, if any."""
         marked = self._marked()
@@ -171,26 +190,30 @@ class _Measured:
         )
 
     def by_omitted_pronouns(self) -> Iterator[SuiteFigure]:
-        """BlonDe of the lines with mark-up by the share of pronouns that Chinese omits."""
+        """Scores of the lines with mark-up by the share of pronouns that Chinese omits."""
         marked = self._marked()
         corpus = self._marked_lines(marked) if marked else self._corpus
         shares = omitted_shares(marked, [one.id for one in corpus.documents])
         if np.isnan(shares).all():
             return
+        metrics: dict[str, Metric] = {
+            "BlonDe": Blonde(annotator=self._annotator),
+            "Coreference": CoreferenceMatch(annotator=self._annotator),
+            "KP": KpCoherence(annotator=self._annotator),
+        }
+        for name, metric in metrics.items():
+            yield SuiteFigure(
+                f"{name} against omitted pronouns" + " (as in Figure 7)" * (name == "BlonDe"),
+                partial(self._draw_omission, metric, corpus, shares, name),
+                f"The lines with mark-up of {len(corpus.documents):,} chapters, in bins of a tenth.",
+            )
 
-        def draw(path: Path) -> None:
-            blonde = Blonde(annotator=self._annotator)
-            counted = {system: blonde.count(corpus, system) for system in self._systems}
-            curves = {
-                name: score_by_omission(one, shares) for name, one in counted.items() if isinstance(one, MetricCounts)
-            }
-            plot_omission(curves, path, score="BlonDe")
-
-        yield SuiteFigure(
-            "BlonDe against omitted pronouns (as in Figure 7)",
-            draw,
-            f"The lines with mark-up of {len(corpus.documents):,} chapters, in bins of a tenth.",
-        )
+    def _draw_omission(self, metric: Metric, corpus: Corpus, shares: FloatArray, name: str, path: Path) -> None:
+        counted = {system: metric.count(corpus, system) for system in self._systems}
+        curves = {
+            system: score_by_omission(one, shares) for system, one in counted.items() if isinstance(one, MetricCounts)
+        }
+        plot_omission(curves, path, score=name)
 
     def _marked(self) -> dict[str, BwbMarkup]:
         """The English mark-up by chapter."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ape.errors import InputError
-from ape.files.rows import describe_validation_error
+from ape.files.rows import describe_validation_error, numbered_lines
 from eval.corpus.raw_document import TextLines
 from eval.suites.outputs import check_outputs
 from eval.suites.outputs_by_id import read_outputs_by_id
@@ -56,19 +56,14 @@ class _Line(BaseModel):
 def read_cases(path: Path) -> list[CaiXiongCase]:
     """Read one JSON object from each line."""
     cases = []
-    for number, text in _lines(path):
-        line = _parse(_Line, text, path, number)
-        cases.append(
-            CaiXiongCase(
-                line.id,
-                line.phenomenon,
-                line.word or "",
-                line.expected or "",
-                line.source,
-                line.reference,
-                line.reference_context,
-            )
-        )
+    for number, text in numbered_lines(path, field="data"):
+        try:
+            line = _Line.model_validate_json(text)
+        except ValidationError as error:
+            message = describe_validation_error(error, root="the line")
+            raise InputError(f"Line {number} of {path}: {message}.") from error
+        values: dict[str, Any] = {name: value or "" for name, value in line}
+        cases.append(CaiXiongCase(**values))
     if not cases:
         raise InputError(f"{path} has no cases.", field="data")
     return cases
@@ -84,7 +79,7 @@ def read_case_outputs(path: Path, cases: Sequence[CaiXiongCase]) -> list[str]:
         parts = read_outputs_by_id(path, {case.id: 1 for case in cases}, case_noun="case")
         check_outputs(parts, "zh")
         return [part.texts[0] or "" for part in parts]
-    texts = [text for _, text in _lines(path, blank=True)]
+    texts = [text for _, text in numbered_lines(path, blank=True, field="system")]
     if len(texts) != len(cases):
         raise InputError(
             f"{path} has {len(texts):,} lines, and the suite has {len(cases):,} cases. Give one line for each, "
@@ -93,21 +88,3 @@ def read_case_outputs(path: Path, cases: Sequence[CaiXiongCase]) -> list[str]:
         )
     check_outputs([TextLines(path.name, tuple(texts), tuple(range(1, len(texts) + 1)))], "zh")
     return texts
-
-
-def _lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    try:
-        texts = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8.") from error
-    return ((number, text.rstrip("\r")) for number, text in enumerate(texts, 1) if blank or text.strip())
-
-
-def _parse(model: type[Any], text: str, path: Path, number: int) -> Any:
-    try:
-        return model.model_validate_json(text)
-    except ValidationError as error:
-        message = describe_validation_error(error, root="the line")
-        raise InputError(f"Line {number} of {path}: {message}.") from error

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from ape.errors import InputError
 from ape.files.atomic import write_text_atomic
@@ -18,26 +19,29 @@ from ape.files.rows import describe_validation_error
 MinedPhenomenon: TypeAlias = Literal["consistency", "connectives", "pronouns"]
 MINED_PHENOMENA: tuple[MinedPhenomenon, ...] = ("consistency", "connectives", "pronouns")
 MANIFEST_KIND = "dip-mined"
+_Text: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class MinedItem:
     """A passage to translate, and the one feature of its reference that is tested."""
 
-    id: str
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    id: _Text
     phenomenon: MinedPhenomenon
     document: str
-    segment: int
+    segment: Annotated[int, Field(ge=0)]
     """The index of its first segment in its document."""
-    sources: tuple[str, ...]
-    references: tuple[str, ...]
+    sources: Annotated[tuple[str, ...], Field(min_length=1)]
+    references: Annotated[tuple[str, ...], Field(min_length=1)]
     source_context: tuple[str, ...]
     reference_context: tuple[str, ...]
-    word: str
+    word: _Text
     """The repeated lemma, the connective, or the pronoun."""
-    start: int = 0
+    start: Annotated[int, Field(ge=0)] = 0
     """For connectives and pronouns: the first character in the reference."""
-    times: int = 1
+    times: Annotated[int, Field(ge=1)] = 1
     """How often the reference has the word."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """What the failing systems wrote instead, by system; empty if they wrote nothing."""
@@ -58,24 +62,6 @@ class MinedSet:
     def fingerprint(self) -> str:
         """A hash of the items."""
         return _hash(_lines(self.items))
-
-
-class _Line(BaseModel):
-    """The JSON form of an item."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    id: str = Field(min_length=1)
-    phenomenon: MinedPhenomenon
-    document: str
-    segment: int = Field(ge=0)
-    sources: tuple[str, ...] = Field(min_length=1)
-    references: tuple[str, ...] = Field(min_length=1)
-    source_context: tuple[str, ...]
-    reference_context: tuple[str, ...]
-    word: str = Field(min_length=1)
-    start: int = Field(ge=0)
-    times: int = Field(ge=1)
-    failed: dict[str, str]
 
 
 def write_mined_set(path: Path, mined: MinedSet) -> None:
@@ -118,15 +104,20 @@ def _manifest(path: Path, line: str) -> dict[str, Any]:
     return manifest
 
 
+@cache
+def _item_adapter() -> TypeAdapter[MinedItem]:
+    return TypeAdapter(MinedItem)
+
+
 def _item(path: Path, number: int, line: str) -> MinedItem:
     try:
-        kept = _Line.model_validate_json(line)
+        item = _item_adapter().validate_json(line)
     except ValidationError as error:
         message = describe_validation_error(error, root="the line")
         raise InputError(f"Line {number} of {path} is not an item of a mined set: {message}.") from error
-    if len(kept.sources) != len(kept.references):
+    if len(item.sources) != len(item.references):
         raise InputError(f"Line {number} of {path} has different numbers of references and sources.")
-    return MinedItem(**dict(kept))
+    return item
 
 
 def _lines(items: Sequence[MinedItem]) -> list[str]:

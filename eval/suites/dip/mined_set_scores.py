@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from eval.metrics.dip.connectives import find_connective_candidates, find_connec
 from eval.metrics.dip.consistency import CONSISTENCY_VERDICTS, ConsistencyChain, judge_chain
 from eval.metrics.dip.pronouns import PRONOUN_OUTCOMES, compare_pronouns
 from eval.metrics.metric import metric_signature
-from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio
+from eval.statistics.counts import Fold, MetricCounts, Unmeasured, share_fold
 from eval.suites.dip.mined_set import MINED_PHENOMENA, MinedItem, MinedPhenomenon, MinedSet
 
 
@@ -94,12 +95,12 @@ def _chain(item: MinedItem, references: Sequence[Annotation]) -> ConsistencyChai
 
 
 def _connective_row(item: MinedItem, reference: Annotation, output: Annotation) -> list[float]:
-    asked = {use.start: use for use in find_connectives(reference)}
+    uses = {use.start: use for use in find_connectives(reference)}
     # Another annotator may not find discourse use there; the item still counts.
-    asked |= {use.start: use for use in find_connective_candidates(reference) if use.start == item.start}
-    if item.start not in asked:
+    uses |= {use.start: use for use in find_connective_candidates(reference) if use.start == item.start}
+    if item.start not in uses:
         _unknown(item)
-    in_order = [asked[start] for start in sorted(asked)]
+    in_order = [uses[start] for start in sorted(uses)]
     match = next(
         one
         for one in match_connectives(in_order, find_connective_candidates(output))
@@ -114,11 +115,7 @@ def _unknown(item: MinedItem) -> list[str]:
     )
 
 
-def _per_cent(above: Sequence[int], below: Sequence[int]) -> Fold:
-    def fold(sums: FloatArray) -> FloatArray:
-        return 100 * ratio(sums[..., list(above)].sum(-1), sums[..., list(below)].sum(-1))
-
-    return fold
+_per_cent = partial(share_fold, scale=100)
 
 
 _FOLDS: Mapping[MinedPhenomenon, tuple[Fold, Mapping[str, Fold]]] = {

@@ -143,5 +143,5 @@ def _cases(
 def _verdict(phenomenon: MinedPhenomenon, row: FloatArray) -> str:
     if phenomenon == "connectives":
         return "same" if row[1] else "another" if row[2] else "lost"
-    told = CONSISTENCY_VERDICTS if phenomenon == "consistency" else PRONOUN_OUTCOMES
-    return told[int(row.argmax())]
+    outcomes = CONSISTENCY_VERDICTS if phenomenon == "consistency" else PRONOUN_OUTCOMES
+    return outcomes[int(row.argmax())]

@@ -40,15 +40,15 @@ def trials(draw: st.DrawFn) -> Trial:
     return make_trial(corpus, seed=draw(st.integers(0, 99)), design=draw(designs), raters=names)
 
 
-def units(shown: tuple[SheetItem, ...], trial: Trial) -> list[list[SheetItem]]:
+def units(sheet: tuple[SheetItem, ...], trial: Trial) -> list[list[SheetItem]]:
     """Group the items that are shown together."""
     if trial.condition == "paragraph":
-        return [[one] for one in shown]
+        return [[one] for one in sheet]
 
     def key(one: SheetItem) -> tuple[object, ...]:
         return one.passage.document, one.item.systems, one.item.kind
 
-    return [list(run) for _, run in groupby(shown, key=key)]
+    return [list(run) for _, run in groupby(sheet, key=key)]
 
 
 def imbalance(sides: list[bool]) -> int:
@@ -71,17 +71,17 @@ def test_sides_are_balanced_for_a_rater_overall_and_in_each_pair(trial: Trial, l
 @given(trials())
 def test_paired_raters_have_mirrored_sides(trial: Trial) -> None:
     for one, other in zip(trial.raters[::2], trial.raters[1::2], strict=False):
-        first = {shown.item.id: shown.first for shown in rater_sheet(trial, one)}
-        second = {shown.item.id: shown.second for shown in rater_sheet(trial, other)}
+        first = {sheet.item.id: sheet.first for sheet in rater_sheet(trial, one)}
+        second = {sheet.item.id: sheet.second for sheet in rater_sheet(trial, other)}
         assert first == second
 
 
 @settings(max_examples=25, deadline=None)
 @given(trials(), st.text("xyz", min_size=1))
 def test_a_sheet_has_every_item_once_and_is_reproducible(trial: Trial, rater: str) -> None:
-    shown = rater_sheet(trial, rater)
-    assert Counter(one.item.id for one in shown) == Counter(item.id for item in trial.items)
-    assert rater_sheet(trial, rater) == shown
+    sheet = rater_sheet(trial, rater)
+    assert Counter(one.item.id for one in sheet) == Counter(item.id for item in trial.items)
+    assert rater_sheet(trial, rater) == sheet
 
 
 @settings(max_examples=25, deadline=None)
@@ -89,13 +89,13 @@ def test_a_sheet_has_every_item_once_and_is_reproducible(trial: Trial, rater: st
 def test_a_repeat_is_swapped_and_follows_half_of_the_rest(trial: Trial, rater: str) -> None:
     runs = units(rater_sheet(trial, rater), trial)
     places = {one.item.id: place for place, run in enumerate(runs) for one in run}
-    shown = {one.item.id: one for run in runs for one in run}
+    sheet = {one.item.id: one for run in runs for one in run}
     rest = sum(run[0].item.kind != "repeat" for run in runs)
     # With few documents of unequal length, most may be repeated, which leaves too little room.
     room = rest // 2 if rest >= 2 * (len(runs) - rest) else 0
-    for one in shown.values():
+    for one in sheet.values():
         if one.item.repeats:
-            original = shown[one.item.repeats]
+            original = sheet[one.item.repeats]
             assert (one.first, one.second) == (original.second, original.first)
             between = runs[places[original.item.id] + 1 : places[one.item.id]]
             assert sum(run[0].item.kind != "repeat" for run in between) >= room
@@ -134,9 +134,9 @@ def test_a_public_sheet_reveals_neither_systems_nor_kinds(trial: Trial, rater: s
 def test_spam_runs_are_as_long_as_others(trial: Trial, rater: str) -> None:
     groups = Counter(item["group"] for item in public_sheet(trial, rater)["items"])
     kinds = {item.id: item.kind for item in trial.items}
-    shown = [(groups[item["group"]], kinds[item["id"]]) for item in public_sheet(trial, rater)["items"]]
-    ordinary = {length for length, kind in shown if kind == "pair"}
-    assert {length for length, kind in shown if kind == "spam"} <= ordinary
+    sheet = [(groups[item["group"]], kinds[item["id"]]) for item in public_sheet(trial, rater)["items"]]
+    ordinary = {length for length, kind in sheet if kind == "pair"}
+    assert {length for length, kind in sheet if kind == "spam"} <= ordinary
 
 
 def test_document_spam_comes_in_whole_runs() -> None:

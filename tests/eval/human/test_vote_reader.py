@@ -60,8 +60,8 @@ def page(*votes: dict[str, Any], trial: Trial = TRIAL, rater: str = "anna") -> d
 
 def test_votes_of_the_page_are_read_with_their_systems(tmp_path: Path) -> None:
     (vote,) = read_votes(a_file(tmp_path / "anna.json", page(SAVED)), TRIAL)
-    shown = next(one for one in rater_sheet(TRIAL, "anna") if one.item.id == vote.item)
-    assert (vote.first, vote.second, vote.winner) == (shown.first, shown.second, shown.second)
+    sheet = next(one for one in rater_sheet(TRIAL, "anna") if one.item.id == vote.item)
+    assert (vote.first, vote.second, vote.winner) == (sheet.first, sheet.second, sheet.second)
     assert vote.errors == {"first": ("word sense",)}
     assert vote.at == "2030-01-01T10:00:00+00:00"
     assert (vote.rater, vote.confidence, vote.believed_human) == ("anna", "sure", "neither")
@@ -108,9 +108,9 @@ def test_a_vote_has_its_document_in_the_document_condition(
 ) -> None:
     design = TrialDesign(items=6, condition="document", paragraphs=2, repeats=0, spam=0)
     trial = a_trial(design=design)
-    shown = rater_sheet(trial, "anna")[0]
-    vote = VoteBuilder(trial, "anna").build_vote(RaterAnswer(item=shown.item.id, choice="first"))
-    assert (vote.document, vote.unit) == (shown.passage.document, shown.passage.document)
+    sheet = rater_sheet(trial, "anna")[0]
+    vote = VoteBuilder(trial, "anna").build_vote(RaterAnswer(item=sheet.item.id, choice="first"))
+    assert (vote.document, vote.unit) == (sheet.passage.document, sheet.passage.document)
     path = a_file(tmp_path / f"v.{'csv' if write is votes_to_csv else 'jsonl'}", write([vote], trial.id))
     assert read_votes(path) == [vote]  # the document is in the file: the trial is not needed
     alone = VoteBuilder(TRIAL, "anna").build_vote(RaterAnswer(item=TRIAL.items[0].id, choice="first"))
@@ -190,26 +190,22 @@ def without(key: str) -> dict[str, Any]:
         ("v.json", "{", "is not JSON"),
         ("v.json", "7", "is not a vote file"),
         ("v.txt", "", "is not a vote file"),
-        ("v.jsonl", "[]", "Line 1 of v.jsonl is not a vote"),
+        ("v.jsonl", "[]", "Line 1 of v.jsonl is not a JSON object"),
         (
             "v.jsonl",
             '{"id": 1, "source": "Oui.", "mt": "Yes."}\n',
-            "Line 1 of v.jsonl is not a vote: it lacks 'choice'",
+            "Line 1 of v.jsonl is not a vote: it lacks 'trial', 'item', 'rater', 'choice'",
         ),
-        ("v.jsonl", '{"item": "x", "choice": "first"}', "Line 1 of v.jsonl is not a vote: it lacks 'rater'"),
+        ("v.jsonl", '{"item": "x", "choice": "first"}', "Line 1 of v.jsonl is not a vote: it lacks 'trial', 'rater'"),
         (
             "v.jsonl",
             '\n{"choice": "first", "item": "x", "rater": "a"}',
             "Line 2 of v.jsonl is not a vote: it lacks 'trial'",
         ),
-        ("v.csv", "a,b\n1,2\n", "v.csv has no column 'choice'"),
-        ("v.csv", "item,choice,rater\nx,a,anna\n", "v.csv has no column 'trial'"),
+        ("v.csv", "a,b\n1,2\n", "Line 2 of v.csv is not a vote: it lacks 'trial', 'item', 'rater', 'choice'"),
+        ("v.csv", "item,choice,rater\nx,a,anna\n", "Line 2 of v.csv is not a vote: it lacks 'trial'"),
         ("v.csv", "item,choice,rater,trial\nx,a,anna,\n", "Line 2 of v.csv does not name its trial"),
-        (
-            "v.csv",
-            "item,choice,rater,trial\n1,2\n",
-            "Line 2 of v.csv differs from the first line in the number of cells",
-        ),
+        ("v.csv", "item,choice,rater,trial\n1,2\n", "Line 2 of v.csv has not as many cells as the first line"),
         ("v.csv", 'item,choice,rater,trial\n1,"2\n', "v.csv can't be read"),
     ],
 )
@@ -220,7 +216,7 @@ def test_an_invalid_file_is_rejected_with_its_location(tmp_path: Path, name: str
 
 def test_only_the_escaping_apostrophe_is_removed(tmp_path: Path) -> None:
     comments = ["'tis better", "=1+1", "'=1", "-", "plain"]
-    items = [shown.item.id for shown in rater_sheet(TRIAL, "anna")][: len(comments)]
+    items = [sheet.item.id for sheet in rater_sheet(TRIAL, "anna")][: len(comments)]
     answers = [
         RaterAnswer(item=item, choice="first", comment=comment) for item, comment in zip(items, comments, strict=True)
     ]
@@ -247,3 +243,20 @@ def test_votes_without_systems_need_their_trial(tmp_path: Path) -> None:
 def test_an_empty_list_of_votes_round_trips(tmp_path: Path, write: Callable[[list[Vote], str], str]) -> None:
     suffix = "csv" if write is votes_to_csv else "jsonl"
     assert read_votes(a_file(tmp_path / f"v.{suffix}", write([], TRIAL.id)), TRIAL) == []
+
+
+def test_an_import_may_say_that_the_order_is_unknown(tmp_path: Path) -> None:
+    columns, row = "item,rater,first,second,choice,order", "i1,anna,x,y,first"
+    (vote,) = read_votes(a_file(tmp_path / "v.csv", f"{columns}\n{row},Unknown\n"))
+    assert vote.order == "unknown"
+    (vote,) = read_votes(a_file(tmp_path / "w.csv", f"{columns}\n{row},\n"))
+    assert vote.order == "shown"
+    with pytest.raises(
+        InputError, match=r"Line 2 of u\.csv can't be read: order: Input should be 'shown' or 'unknown'"
+    ):
+        read_votes(a_file(tmp_path / "u.csv", f"{columns}\n{row},maybe\n"))
+
+
+def test_a_refused_file_names_all_that_it_lacks(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it lacks 'rater', 'first', 'second', 'choice'"):
+        read_votes(a_file(tmp_path / "v.csv", "item,vote\ni1,x\n"))

@@ -105,7 +105,7 @@ def test_an_unknown_score_name_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "no scores"), ("{}\n", "Line 1 of a: there is no sheet"), ("[\n", "Line 1 of a is not a JSON object")],
+    [("", "no scores"), ("{}\n", "Line 1 of a: there is no sent"), ("[\n", "Line 1 of a is not a JSON object")],
 )
 def test_an_invalid_file_of_scores_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a").write_text(text, encoding="utf-8")

@@ -14,9 +14,10 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
+from ape.errors import InputError
 from eval.corpus.corpus import Corpus, Document
 from eval.metrics.metric import Metric
-from eval.metrics.sacrebleu import Bleu, Chrf, Ter
+from eval.metrics.sacrebleu import Bleu, Chrf, Ter, is_tokenised
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 
 WORDS = "the a cat sat on mat , dog ran . ran! It's red-hot 3.5 ships".split()
@@ -126,3 +127,36 @@ def test_a_language_without_spaces_and_tokeniser_has_no_word_metrics() -> None:
     corpus = Corpus((Document("d", {"s": ("ก",)}, (("ก",),)),), "en", "th")
     for metric in (Bleu(), Ter()):
         assert isinstance(metric.count(corpus, "s"), Unmeasured)
+
+
+def test_document_bleu_is_bleu_of_joined_documents() -> None:
+    outputs, references = ("the cat sat", "on the mat ."), ("the cat sat on", "the mat .")
+    one = Corpus(
+        (Document("a", {"s": outputs}, (references,)), Document("b", {"s": references}, (references,))), "fr", "en"
+    )
+    expected = BLEU(force=True).corpus_score(
+        [" ".join(outputs), " ".join(references)], [[" ".join(references), " ".join(references)]]
+    )
+    found = counted(Bleu(whole_documents=True, name="d-bleu"), one)
+    assert (found.unit, len(found.rows)) == ("document", 2)
+    assert scored(Bleu(whole_documents=True), one, "s").value == pytest.approx(expected.score) == 100
+    assert scored(Bleu(), one, "s").value < 100  # n-grams end at segments
+
+
+def test_document_bleu_leaves_out_segments_and_documents_without_a_reference() -> None:
+    references = ("the cat sat on the mat", None)
+    kept = Document("a", {"s": ("the cat sat on the mat", "dog")}, (references,))
+    missing = Document("b", {"s": ("dog", "ran")}, ((None, None),))
+    assert scored(Bleu(whole_documents=True), Corpus((missing, kept), "fr", "en"), "s").value == pytest.approx(100)
+    assert counted(Bleu(whole_documents=True), Corpus((missing, kept), "fr", "en")).documents.tolist() == [1]
+
+
+def test_a_tokeniser_of_sacrebleu_is_chosen_by_name_and_others_are_refused(corpus: Corpus) -> None:
+    assert "tok:char" in counted(Bleu(tokenize="char"), corpus, "machine").signature
+    with pytest.raises(InputError, match=r"no tokeniser 'spacy'.*intl"):
+        Bleu(tokenize="spacy").count(corpus, "machine")
+
+
+def test_a_hundred_periods_after_a_space_are_tokenised_text() -> None:
+    assert is_tokenised(["It ran ."] * 100)
+    assert not is_tokenised(["It ran ."] * 99 + ["It ran."] * 500)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -112,7 +112,7 @@ def test_a_segment_without_reference_has_no_score() -> None:
     given = Corpus((Document("d", {"s": ("A boat.", "A ship.")}, ((None, "A ship."),)),), "fr", "en")
     counted = Ter().count(given, "s")
     assert isinstance(counted, MetricCounts)
-    assert segment_scores(given, "s", counted) == {(0, 1): 0.0}
+    assert segment_scores(given, counted) == {(0, 1): 0.0}
 
 
 def test_an_unknown_baseline_and_a_metric_twice_are_refused() -> None:
@@ -140,3 +140,30 @@ def test_a_document_metric_is_not_tested_on_too_few_documents(by: ResamplingUnit
     fields = results.to_dict()["scores"][0]
     assert not {"interval", "p_value"} & set(fields)
     assert (fields["no_interval"], fields["no_test"]) == (why, why)
+
+
+@dataclass(frozen=True)
+class NotInstalled:
+    """A metric whose library is missing."""
+
+    name: str = "absent"
+    higher_is_better: bool = True
+
+    def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
+        raise InputError("It is not installed. Type: pip install it.", field="metric")
+
+
+def test_a_metric_that_is_not_installed_does_not_stop_the_others() -> None:
+    missing, chrf = (one for one in measure_systems(corpus(), [NotInstalled(), Chrf()]).to_dict()["scores"][::2])
+    assert missing["not_applicable"] == "It is not installed. Type: pip install it"
+    assert chrf["score"] == pytest.approx(100)
+
+
+def test_json_has_the_interval_of_each_difference_and_the_caveats() -> None:
+    three = replace(corpus(), caveats=("Texts were split.",))
+    three = three.with_system("third", [list(one.outputs["bad"]) for one in three.documents])
+    fields = measure_systems(three, [Chrf()], resampling=ResamplingOptions("document", "good")).to_dict()
+    low, high = fields["scores"][1]["difference_interval"]
+    assert low <= fields["scores"][1]["difference"] <= high
+    assert fields["caveats"][0] == "Texts were split."
+    assert "for 2 comparisons with good" in fields["caveats"][1]

@@ -12,7 +12,7 @@ from eval.statistics.counts import FloatArray, Unmeasured
 def correlate(metric: FloatArray, human: FloatArray, samples: int = 200) -> HumanCorrelation | Unmeasured:
     sentences = [str(index) for index in range(len(metric))]
     return correlate_scores(
-        metric, human, sheets=["a"] * len(metric), sentences=sentences, signature="m", samples=samples, seed=1
+        metric, human, sheets=["a"] * len(metric), units=sentences, signature="m", samples=samples, seed=1
     )
 
 

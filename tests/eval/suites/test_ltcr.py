@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from ape.errors import InputError
-from eval.suites.ltcr import LtcrSuite
+from eval.suites.ltcr import LtcrSuite, _with_means
 from eval.suites.outputs import REFERENCES_LABEL
+from eval.suites.suite import SuiteRow
 from tests.eval.metrics.ltcr.conftest import DictionaryAligner, SpaceAnnotator
 
 SUITE = LtcrSuite(aligner=DictionaryAligner(), annotator=SpaceAnnotator())
@@ -44,7 +45,23 @@ def test_a_word_translated_in_two_ways_costs_consistency(data: Path, tmp_path: P
 def test_published_rows_equal_the_papers(data: Path) -> None:
     (table,) = SUITE.run(data, {}).tables
     rows = {row.name: row.cells for row in table.rows if row.published}
-    assert rows["CVAE-Transformer"] == {"BLEU": 18.33, "L-All": 67.20, "L-Anno": 72.18}  # Table 6
+    assert rows["CVAE-Transformer"] == {"BLEU": 18.33, "L-All, paper's pairs": 67.20, "L-Anno": 72.18}  # Table 6
+
+
+def test_our_pairs_and_the_papers_are_never_in_one_column(data: Path) -> None:
+    (table,) = SUITE.run(data, {}).tables
+    ours, papers = (
+        {name for row in table.rows if row.published is kind for name in row.cells} for kind in (False, True)
+    )
+    assert ours & papers == {"BLEU", "L-Anno"}
+    assert "98,691" in table.note
+
+
+def test_scores_are_means_over_aligner_seeds_with_their_spread() -> None:
+    runs = [SuiteRow("a", {"L-Anno": value, "L-All": 50.0}) for value in (70.0, 71.0, 75.0)]
+    row = _with_means(SuiteRow("a", {"BLEU": 1.0}), runs)
+    assert row.cells == {"BLEU": 1.0, "L-Anno": 72.0, "L-All": 50.0}
+    assert row.bounds == {"L-Anno": (70.0, 75.0)}
 
 
 def test_outputs_of_a_different_length_are_refused(data: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_lost_lead_is_reported() -> None:
 def test_untested_checks_are_reported() -> None:
     text = format_analysis(analyse_votes(votes("xxyyxy"), samples=20))
     assert "No rater is flagged.\nNot tested\n" in text
-    assert "  spam of r: this rater has seen no attention item." in text
+    assert "  spam of r: this rater has seen no attention item, and the check needs 2." in text
     assert "  repeats of r: this rater has seen no pair twice." in text
 
 
@@ -121,7 +121,16 @@ def test_without_votes_every_part_is_empty_or_unmeasured() -> None:
 
 
 def test_no_votes_are_left_when_all_raters_are_flagged() -> None:
-    own = [replace(vote, first="x", second="y", choice="first") for vote in votes("x" * 20)]
+    own = [replace(vote, choice="first") for vote in votes("x" * 20)]
     text = format_analysis(analyse_votes(own, samples=50))
     assert "took the same side" in text
     assert "Without flagged raters no votes are left." in text
+
+
+def test_the_p_value_of_independent_votes_stands_beside_the_clustered_one() -> None:
+    clustered = format_analysis(analyse_votes([vote for rater in "abc" for vote in votes("xxxxxxxxyyyy", rater=rater)]))
+    row = next(line for line in clustered.splitlines() if line.startswith("  x over y"))
+    # By hand: 8 of 12 items and 24 of 36 votes against a coin.
+    assert "p (independent votes)" in clustered
+    assert ("0.388" in row, "0.065" in row) == (True, True)
+    assert "independent" not in format_analysis(analyse_votes(votes("xxxy"), samples=20))

@@ -11,13 +11,15 @@ import pytest
 from eval.human.analysis import analyse_votes, format_analysis
 from eval.human.analysis.bradley_terry import bradley_terry
 from eval.human.analysis.metric_agreement import MetricAgreement, metric_agreement
-from eval.human.analysis.preference_rates import PositionEffect, Preference, measure_preference, position_effect
+from eval.human.analysis.position_effect import PositionEffect, position_effect
+from eval.human.analysis.preference_rates import Preference, measure_preference
 from eval.human.analysis.rater_agreement import RaterAgreement, rater_agreement
 from eval.human.analysis.rater_checks import check_raters
 from eval.human.analysis.sequential_looks import sequential_look
 from eval.human.vote import Choice, Vote
 from eval.statistics.bradley_terry import BradleyTerry, SystemStrength
 from eval.statistics.confidence_sequence import SequentialLook
+from eval.statistics.odds_ratio import OddsRatio
 from eval.statistics.paired_tests import ConfidenceInterval
 from eval.statistics.proportion import binomial_p_value
 
@@ -76,24 +78,34 @@ def test_sequential_looks_count_each_document_once() -> None:
 
 
 def test_position_bias_is_clustered_by_run() -> None:
-    # The first text wins all six documents where x is first, and none of the others: one run each.
-    found = position_effect(documents(12, "xxxx"))
+    # x wins 8 of 12 documents, as often first as second: four votes a document are one run.
+    wins = ["xxxx", "xxxx", "xxxx", "xxxx", "yyyy", "yyyy"]
+    own = [
+        vote
+        for at, line in enumerate([*wins, *wins])
+        for vote in document(f"d{at}", line, first="xy"[at % 2], second="yx"[at % 2])
+    ]
+    found = position_effect(own)
     assert isinstance(found, PositionEffect)
-    assert found.runs
-    assert found.runs.items == 12
-    one_sided = position_effect([vote for at in range(4) for vote in document(f"d{at}", "xxxx")])
-    assert isinstance(one_sided, PositionEffect)
-    assert one_sided.shown_p_value == pytest.approx(binomial_p_value(4, 4))
-    assert one_sided.first.p_value == pytest.approx(binomial_p_value(16, 16))
+    assert (found.trials, found.rate) == (48, 0.5)
+    assert isinstance(found.odds, OddsRatio)
+    assert found.odds.units == 12
 
 
 def test_preferring_one_system_throughout_a_document_is_not_a_side_preference() -> None:
-    # By passages, 28 of 36 on one side; by documents, 7 of 9, as a coin does more than one time in six.
-    lines = ["xxxx"] * 7 + ["yyyy"] * 2
-    (rater,) = check_raters([vote for at, line in enumerate(lines) for vote in document(f"d{at}", line)])
+    # The first text wins 10 of 12 documents: by passages 40 of 48. By hand: of 6 documents with x first and 6 with y
+    # first x wins 5 and 1, so p = 2 · (6·6 + 1) / C(12, 6).
+    lines = [("x", "y", "xxxx")] * 5 + [("x", "y", "yyyy")] + [("y", "x", "yyyy")] * 5 + [("y", "x", "xxxx")]
+    (rater,) = check_raters(
+        [
+            vote
+            for at, (first, second, line) in enumerate(lines)
+            for vote in document(f"d{at}", line, first=first, second=second)
+        ]
+    )
     (side,) = rater.checks
-    assert (side.failures, side.trials) == (28, 36)
-    assert side.p_value == pytest.approx(binomial_p_value(7, 9))
+    assert (side.failures, side.trials) == (40, 48)
+    assert side.p_value == pytest.approx(2 * 37 / 924)
     assert not side.flagged
 
 

@@ -1,24 +1,19 @@
-"""Preference rates of pairs, overall and by group, and position bias."""
+"""Preference rates of pairs, overall and by group."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
 from ape.errors import InputError
 from eval.human.analysis.preference_rates import (
-    PositionEffect,
     Preference,
     PreferenceGroup,
     measure_preference,
     measure_preferences,
-    position_effect,
     preferences_by_group,
 )
 from eval.human.vote import SHUFFLED_SYSTEM, Vote
 from eval.statistics.counts import Unmeasured
-from eval.statistics.odds_ratio import OddsRatio
 from eval.statistics.proportion import binomial_p_value
 from tests.eval.human.analysis.vote_factory import votes
 
@@ -60,8 +55,6 @@ def test_only_ties_no_votes_and_unknown_pairs_are_unmeasured() -> None:
     assert tied == Unmeasured("all 3 votes between x and y are ties")
     assert isinstance(measure_preference([], "x", "y"), Unmeasured)
     assert isinstance(measure_preference(votes("xx"), "x", "z"), Unmeasured)
-    assert isinstance(position_effect(votes("===")), Unmeasured)
-    assert isinstance(position_effect([]), Unmeasured)
     assert measure_preferences([]) == ()
 
 
@@ -100,30 +93,3 @@ def test_a_group_of_ties_is_unmeasured() -> None:
     assert isinstance(last, PreferenceGroup)
     assert isinstance(last.preference, Unmeasured)
     assert last.corrected is None
-
-
-def test_position_bias_is_found_and_not_confused_with_a_better_system() -> None:
-    always = [replace(vote, choice="first") for vote in votes("xxxxxxxxxxxxxxxxxxxx")]
-    biased = position_effect(always)
-    assert isinstance(biased, PositionEffect)
-    assert (biased.first.successes, biased.first.trials) == (20, 20)
-    assert biased.first.p_value < 1e-4
-    assert isinstance(biased.odds, OddsRatio)
-    assert biased.odds.value is None  # no bound
-    assert biased.odds.low > 10
-    better = position_effect(votes("x" * 18 + "yy"))
-    assert isinstance(better, PositionEffect)
-    assert better.first.rate == 0.5
-
-
-def test_odds_within_pairs_are_not_biased_by_an_unbalanced_order() -> None:
-    # x is better and nearly always shown first; in either place it wins three of four.
-    own = [Vote(f"a{at}", "r", "x", "y", "second" if at % 4 == 0 else "first") for at in range(80)]
-    own += [Vote(f"b{at}", "r", "y", "x", "first" if at % 4 == 0 else "second") for at in range(8)]
-    found = position_effect(own)
-    assert isinstance(found, PositionEffect)
-    assert found.first.p_value < 0.001
-    assert isinstance(found.odds, OddsRatio)
-    assert found.odds.value == pytest.approx(1)
-    assert found.odds.p_value == pytest.approx(1)
-    assert dict(found.shown) == {"x": 80, "y": 8}

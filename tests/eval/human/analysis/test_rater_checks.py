@@ -59,15 +59,14 @@ def test_always_choosing_one_side_is_flagged() -> None:
     assert flagged_raters([*own, *votes("xxyyxxyyxxyy", rater="a")]) == ("z",)
 
 
-def test_failing_the_only_spam_item_is_flagged() -> None:
+def test_one_attention_item_flags_nobody() -> None:
     found = _rater([*votes("xxyyxxyy"), *_spam("y", "r")], "r")
-    (sentence,) = found.flagged
-    assert sentence.startswith("preferred 1 of 1 shuffled texts")
-    assert "p = 0.05 if one in 20 is a slip" in sentence
-    # One slip in two is likelier than the limit: a note, but no flag.
+    assert found.flagged == ()
+    assert found.untested["spam"] == "this rater has seen one attention item, and the check needs 2"
+    # One slip in two is likelier than the limit: a note, but no flag. Two of two are flagged.
     one_of_two = _rater([*votes("xxyyxxyy"), *_spam("yx", "r")], "r")
     assert (one_of_two.flagged, len(one_of_two.notes)) == ((), 1)
-    assert _rater([*votes("xxyyxxyy"), *_spam("x", "r")], "r").notes == ()
+    assert len(_rater([*votes("xxyyxxyy"), *_spam("yy", "r")], "r").flagged) == 1
 
 
 @pytest.mark.parametrize("others", ["xxyyx", "xxyyy", ""])

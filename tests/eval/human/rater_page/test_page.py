@@ -94,7 +94,7 @@ def test_votes_of_the_offline_page_can_be_imported(tab: Tab, browser: Browser, t
     path = save_to_file(tab, browser, tmp_path)
     assert path.name == f"votes-{trial.id}-Ada-Ünal.json"
     votes = read_votes(path, trial)
-    assert [vote.item for vote in votes] == [shown.item.id for shown in rater_sheet(trial, RATER)]
+    assert [vote.item for vote in votes] == [sheet.item.id for sheet in rater_sheet(trial, RATER)]
     for place, vote in enumerate(votes):
         assert (vote.rater, vote.winner, vote.confidence) == (RATER, FREE, "sure")
         assert vote.believed_human == "second"
@@ -155,7 +155,7 @@ def test_a_file_of_another_page_is_not_loaded(tab: Tab, tmp_path: Path, content:
 
 def test_the_later_of_two_votes_on_an_item_wins(tab: Tab, tmp_path: Path) -> None:
     trial = invented_trial(2)
-    items = [shown.item.id for shown in rater_sheet(trial, RATER)]
+    items = [sheet.item.id for sheet in rater_sheet(trial, RATER)]
     times = ("2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z")
     old = [{"item": item, "choice": "tie", "at": at} for item, at in zip(items, times, strict=True)]
     strange = [{"item": "gone", "choice": "tie"}, {"item": items[0], "choice": "A"}, None]

@@ -110,7 +110,7 @@ def test_generated_mark_up_is_parsed_to_its_text_and_spans(
     line, text, spans = tree
     marked = parse_markup([f"<Q, 7> {line} <\\Q>", line])
     assert marked.lines == (text, text)
-    found = sorted((span.start, span.end, span.kind, span.entity) for span in marked.spans_of(1))
+    found = sorted((span.start, span.end, span.kind, span.entity) for span in marked.spans if span.line == 1)
     assert found == sorted(spans)
     assert marked.quotations == (BwbQuotation("7", 0, 0, 0, len(text)),)
     assert {issue.message for issue in marked.issues} <= {"no space between a mention and the word after it"}

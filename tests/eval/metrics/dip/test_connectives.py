@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from eval.linguistics.annotators import Annotator
-from eval.metrics.dip.connectives import DipConnectives, find_connective_candidates, find_connectives
+from eval.metrics.dip.connectives import (
+    ConnectiveUse,
+    DipConnectives,
+    find_connective_candidates,
+    find_connectives,
+    match_connectives,
+)
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
@@ -137,3 +143,13 @@ def test_a_connective_of_the_output_matches_only_one(english: Annotator) -> None
 
 def test_a_reference_without_connectives_is_not_measured(english: Annotator) -> None:
     assert isinstance(counted(["The sun rose."], english, ["The sun rose."]).score(), Unmeasured)
+
+
+@pytest.mark.parametrize(
+    ("reference", "output", "compatible"),
+    [("but", "yet", True), ("however", "if", False), ("because", "if", False), ("since", "because", True),
+     ("while", "but", True), ("when", "because", False), ("then", "afterwards", True), ("although", "though", True)],
+)  # fmt: skip
+def test_any_credits_only_a_connective_of_a_compatible_sense(reference: str, output: str, compatible: bool) -> None:
+    (match,) = match_connectives([ConnectiveUse(reference, 0, 0, 1)], [ConnectiveUse(output, 0, 0, 1)])
+    assert (match.output_use is not None) == compatible

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.linguistics.annotators.protocol import Annotation, Annotator, Token
-from eval.metrics.dip.consistency import FEWEST, MOST, DipConsistency, split_blocks
+from eval.metrics.dip.consistency import FEWEST, MOST, DipConsistency, find_chains, split_blocks
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from tests.eval.metrics.dip.conftest import corpus_of
 
@@ -89,3 +89,12 @@ def test_blocks_have_three_to_five_sentences_and_every_segment_once(sizes: list[
         assert held >= FEWEST
         # More than five only if a segment of several sentences completes the block.
         assert held <= MOST or held - max(sizes[segment] for segment in block) < FEWEST
+
+
+def test_a_name_of_two_words_is_one_chain(listed: Annotator) -> None:
+    reference = ["Mira Oskar sang.", "Mira Oskar slept.", "they left."]
+    (chain,) = find_chains(listed.annotate(reference))
+    assert (chain.lemma, chain.times) == ("mira oskar", 2)
+    shortened = ["Mira Oskar sang.", "Mira slept.", "they left."]
+    assert scored(shortened, listed, reference).value == 100
+    assert scored(["Mira Oskar sang.", "she slept.", "they left."], listed, reference).value == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators import Annotator
 from eval.metrics.dip.pronouns import DipPronouns, compare_pronouns
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
@@ -68,3 +69,30 @@ def test_a_reference_without_pronouns_is_not_measured(listed: Annotator) -> None
     found = DipPronouns(listed).count(corpus_of(["he left."], ["Mira left."]), "mine")
     assert isinstance(found, MetricCounts)
     assert isinstance(found.score(), Unmeasured)
+
+
+@pytest.mark.parametrize(
+    ("reference", "output", "is_error"),
+    [
+        ("she saw the ship.", "he saw the ship.", True),
+        ("she saw her lamp.", "she saw his lamp.", True),
+        ("he saw the ship.", "Mira saw her ship.", False),  # another place of the sentence
+        ("she saw the ship.", "it saw the ship.", False),
+        ("he saw it.", "she saw that he saw it.", False),  # "he" is there too
+        ("she gave him the lamp.", "he gave the lamp.", False),  # him may have become he
+    ],
+)
+def test_only_a_change_of_gender_with_no_other_candidate_is_an_error(
+    reference: str, output: str, is_error: bool, listed: Annotator
+) -> None:
+    ours, theirs = listed.annotate([reference, output])
+    assert any(one.is_error for one in compare_pronouns(ours, theirs)) == is_error
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"), [("看见了船。", "wrong"), ("他们看见了船。", "wrong"), ("他看见了船。", "changed")]
+)
+def test_a_pronoun_that_the_chinese_source_has_is_no_error(source: str, kind: str, listed: Annotator) -> None:
+    one = Document("one", {"mine": ("he saw the ship.",)}, (("she saw the ship.",),), (source,))
+    marks = DipPronouns(listed).marks(Corpus((one,), "zh", "en"), "mine")
+    assert {mark.kind for mark in marks} == {kind}

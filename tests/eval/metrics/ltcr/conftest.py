@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from ape.text.word_alignment.protocol import Bitext, WordLinks
 from eval.corpus.corpus import Corpus, Document
 from eval.linguistics.annotators.protocol import Annotation, Token
-from eval.linguistics.word_alignment.protocol import Bitext, WordLinks
 from eval.metrics.ltcr.metric import Ltcr
 
 TAGS = {"诊所": "NN", "法官": "NN", "睡": "VV", "红": "VA", "三": "CD", "的": "DEG"}

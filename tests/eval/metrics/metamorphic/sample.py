@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ape.text.word_alignment.protocol import Bitext, WordLinks
 from eval.corpus.corpus import Corpus, Document
-from eval.linguistics.word_alignment.protocol import Bitext, WordLinks
 
 STORIES: Mapping[str, Sequence[tuple[str, str]]] = {
     "harbour": (

@@ -55,6 +55,15 @@ def test_terminology_is_scored_on_lines_with_mark_up(outcome: SuiteResult) -> No
     assert row(found, ANNOTATED_MT).cells["terminology"] == 0
 
 
+def test_coreference_of_the_outputs_is_compared_with_the_references(outcome: SuiteResult) -> None:
+    found = table(outcome, "Coreference and coherence")
+    best, worse = (row(found, name).cells["B³"] for name in (REFERENCES_LABEL, ANNOTATED_MT))
+    assert best == pytest.approx(100)
+    assert worse is not None
+    assert worse < 100
+    assert row(found, "HT", published=True).cells == {"B³": 88.1, "CEAF": 76.7}  # Table 8
+
+
 def test_statistics_include_the_papers_rows(outcome: SuiteResult) -> None:
     types, pronouns = table(outcome, "Entities by type"), table(outcome, "Pronouns")
     assert row(types, "PER").cells["EN count"] == 1
@@ -77,6 +86,8 @@ def test_the_page_has_the_tables_and_the_figures_in_it(outcome: SuiteResult, tmp
     assert [title for _, title in pictures] == [
         "Coreference chains (as in Figure 3)",
         "BlonDe against omitted pronouns (as in Figure 7)",
+        "Coreference against omitted pronouns",
+        "KP against omitted pronouns",
     ]
     assert all(base64.b64decode(png).startswith(b"\x89PNG") for png, _ in pictures)
     assert "img-src data:;" in page

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ape.errors import InputError
-from eval.suites.cai_xiong.cases import CaiXiongCase
+from eval.suites.cai_xiong.cases import CaiXiongCase, read_cases
 from eval.suites.cai_xiong.suite import CASE_SETS, COLUMNS, CaiXiongSuite, score_cases
 from eval.suites.outputs import REFERENCES_LABEL
+from eval.suites.suite import accuracy_row
 
 CASES = [
     CaiXiongCase("pronoun.0", "pronoun", "you", "你们", "Are you ready?", "你们准备好了吗？", "孩子们，"),
@@ -40,15 +43,39 @@ def write(path: Path) -> Path:
     return path
 
 
-def test_accuracy_is_over_decided_cases_and_undecided_ones_are_counted() -> None:
+def test_undecided_cases_give_bounds_and_no_value() -> None:
     outputs = ["你们准备好了吗？", "你听见了吗？", "姐妹在唱歌。", "否则我们会淹死。", "我也做。"]
     bleu, accuracy = score_cases(CASES, {"ours": outputs}).tables
     ours = accuracy.rows[0]
     assert ours.cells["you (pl.)"] == 50
     assert ours.cells["she (pl.)"] is None
     assert (ours.undecided["she (pl.)"], ours.undecided["pronoun"], ours.undecided["or"]) == (1, 1, 0)
-    assert (ours.cells["pronoun"], ours.cells["or"], ours.cells["ellipsis"]) == (50, 100, 0)
+    assert (ours.cells["pronoun"], ours.cells["or"], ours.cells["ellipsis"]) == (None, 100, 0)
+    # By hand: of three pronouns one is right, one wrong, one undecided.
+    assert ours.bounds["pronoun"] == pytest.approx((100 / 3, 200 / 3))
+    assert (ours.bounds["she (pl.)"], "or" in ours.bounds) == ((0, 100), False)
     assert bleu.rows[0].cells.keys() == set(CASE_SETS)
+
+
+def test_a_system_that_always_says_the_same_has_no_accuracy(shared_data: Path) -> None:
+    cases = read_cases(shared_data / "cai_xiong_en_zh.jsonl")
+    accuracy = score_cases(cases, {"me too": ["我也是。"] * len(cases)}).tables[1]
+    ours = accuracy.rows[0]
+    assert {ours.cells[column] for column in COLUMNS if ours.undecided[column]} == {None}
+    assert ours.bounds["ellipsis"][0] < 15
+    assert all(ours.bounds[column][0] == 0 for column in ("pronoun", "connective"))
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
+def test_the_value_lies_between_the_bounds_and_needs_few_undecided(right: int, wrong: int, undecided: int) -> None:
+    row = accuracy_row("a", {"x": (right, wrong, undecided)})
+    low, high = row.bounds.get("x", (0, 100))
+    value = row.cells["x"]
+    assert low <= high
+    if value is None:
+        assert undecided * 10 > right + wrong + undecided or right + wrong == 0
+    else:
+        assert low - 1e-9 <= value <= high + 1e-9
 
 
 def test_references_have_a_row_and_published_rows_are_marked() -> None:

@@ -1,0 +1,1 @@
+"""Result files, and the leaderboard and tables made of them."""

@@ -1,0 +1,1 @@
+"""Training of the coreference ranker with torch, from LitBank."""

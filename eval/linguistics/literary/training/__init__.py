@@ -1,0 +1,1 @@
+"""Training of the literary annotator with torch, from LitBank and tags by spaCy."""

@@ -1,0 +1,1 @@
+"""What goes from scores into a paper: tables, figures, and a paragraph on methods."""
