@@ -51,7 +51,7 @@ class DataAudit:
 
     counts: dict[str, SplitCounts] = field(default_factory=dict)
     faults: list[ExampleFault] = field(default_factory=list)
-    shown: list[AuditedExample] = field(default_factory=list)
+    samples: list[AuditedExample] = field(default_factory=list)
 
     def by_kind(self) -> dict[str, list[ExampleFault]]:
         """The faults by kind, in the order of FAULT_KINDS."""
@@ -99,7 +99,7 @@ def audit_examples(
             fitting.append(example)
             found.faults.extend(find_text_faults(tokenizer, example, one, most=most))
         found.counts[split] = SplitCounts()
-        _audit_split(found, split, fitting, encoded, config=config, collate=collate, show=show - len(found.shown))
+        _audit_split(found, split, fitting, encoded, config=config, collate=collate, show=show - len(found.samples))
     return found
 
 
@@ -126,7 +126,7 @@ def _audit_split(
             _count(found.counts[split], encoded[at], marks)
             if at < show:
                 kept[at] = AuditedExample(examples[at], tuple(marks))
-    found.shown.extend(kept[at] for at in sorted(kept))
+    found.samples.extend(kept[at] for at in sorted(kept))
 
 
 def _micro_batches(lengths: Sequence[int], config: TrainConfig) -> Iterator[list[int]]:

@@ -76,12 +76,12 @@ def first_divergence(
     # segmentation counts.
     found = []
     for at in range(last, max(place - 2, -1), -1):
-        chances = after(at)
+        logprobs = after(at)
         but = tokens[at] if at < place else None
-        token = _served_token(tokenizer, tokens[:at], served, stopped=stopped, stop=stop, chances=chances, but=but)
+        token = _served_token(tokenizer, tokens[:at], served, stopped=stopped, stop=stop, logprobs=logprobs, but=but)
         if token is not None and token != tokens[at]:
-            margin = chances[tokens[at]] - chances[token]
-            rank = 1 + sum(chance > chances[token] for chance in chances)
+            margin = logprobs[tokens[at]] - logprobs[token]
+            rank = 1 + sum(logprob > logprobs[token] for logprob in logprobs)
             names = printable_token(tokenizer, tokens[at]), printable_token(tokenizer, token)
             found.append(TokenDivergence(classify_margin(margin, near), at, *names, margin, rank, near))
     if found:
@@ -111,7 +111,7 @@ def _served_token(
     *,
     stopped: bool,
     stop: str,
-    chances: Sequence[float],
+    logprobs: Sequence[float],
     but: int | None = None,
 ) -> int | None:
     """The likeliest token that continues the served text; None if none of the candidates does.
@@ -122,7 +122,7 @@ def _served_token(
     begun = _text(tokenizer, before)
     target = served + stop if stopped else served
     further = len(begun) if but is None else len(_text(tokenizer, [*before, but]))
-    for token in nlargest(_CANDIDATES, range(len(chances)), key=chances.__getitem__):
+    for token in nlargest(_CANDIDATES, range(len(logprobs)), key=logprobs.__getitem__):
         text = _text(tokenizer, [*before, token])
         if token == tokenizer.eos_token_id:
             fits = stopped and served == begun

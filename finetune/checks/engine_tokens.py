@@ -1,7 +1,7 @@
 """Check that the serving engine tokenises examples as training does.
 
-transformers makes a tokenizer of its own out of a GGUF file, and not all that llama.cpp goes by finds its way into it.
-So llama.cpp is asked itself, over the file that it will serve.
+transformers builds its own tokenizer from a GGUF file, and does not read every setting that llama.cpp uses. So the
+examples are tokenised by llama.cpp itself, with the file that it will serve.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ async def find_token_faults(
         part = examples[start : start + _BATCH]
         texts = [text for example in part for text in _texts(example)]
         read = await _each(reader, texts)
-        for example, asked, answered in zip(part, read[::2], read[1::2], strict=True):
-            served = (*front, *asked, *back, *answered)
+        for example, prompt, completion in zip(part, read[::2], read[1::2], strict=True):
+            served = (*front, *prompt, *back, *completion)
             if fault := _fault(tokenizer, example, served):
                 found.append(fault)
         progress(len(part))

@@ -99,10 +99,10 @@ def find_filler_faults(row: Mapping[str, list[Any]]) -> Iterator[ExampleFault]:
 
 
 def _first_difference(served: list[int], encoded: EncodedExample) -> str:
-    asked = encoded.tokens[: encoded.prompt_length]
-    pairs = enumerate(zip(served, asked, strict=False))
-    place = next((at for at, (one, other) in pairs if one != other), min(len(served), len(asked)))
-    return f"{len(served)} tokens served, {len(asked)} trained, difference at token {place}"
+    trained = encoded.tokens[: encoded.prompt_length]
+    pairs = enumerate(zip(served, trained, strict=False))
+    place = next((at for at, (one, other) in pairs if one != other), min(len(served), len(trained)))
+    return f"{len(served)} tokens served, {len(trained)} trained, difference at token {place}"
 
 
 def _merged_separator_token(prompt: str, offsets: list[tuple[int, int]]) -> str:

@@ -1,7 +1,7 @@
 """After training: whether an adapter stops, and whether engines serve it as transformers and peft run it.
 
-All are asked the same prompts of dev, greedily. The texts are compared as the engine gave them, before anything is
-read out of them; where one parts, the place and the reason are looked for (`differences`).
+All get the same prompts of dev and decode greedily. Raw texts are compared, before they are parsed; for each answer
+that differs, the first differing token and the reason are found (`differences`).
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from prompts import TUNED_FORMAT
 
 # Characters that a token may stand for, at the very most: an engine ends a draft that is longer.
 _MAX_CHARACTERS_PER_TOKEN = 100
+MIN_STOP_RATE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceAnswer:
     """A dev prompt and the greedy answer of transformers with peft; `text` is as a server would return it.
 
-    `tokens` are those of the answer, with the end token where it came to one, and `asked` those of the prompt.
+    `tokens` are those of the answer, with the end token if it was generated.
     """
 
     example: Example
-    asked: tuple[int, ...]
+    prompt_tokens: tuple[int, ...]
     tokens: tuple[int, ...]
     text: str
     most: int
@@ -83,6 +84,29 @@ class EngineParity:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class StopRate:
+    """The number of prompts, and the answers that did not end; an adapter is served if 99% end by themselves."""
+
+    prompts: int
+    runaways: tuple[ReferenceAnswer, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of answers that ended by themselves."""
+        return 1 - len(self.runaways) / self.prompts
+
+    @property
+    def passes(self) -> bool:
+        """Whether the share is high enough to serve the adapter."""
+        return self.share >= MIN_STOP_RATE
+
+
+def measure_stop_rate(answers: Sequence[ReferenceAnswer]) -> StopRate:
+    """Measure the stop rate of reference answers."""
+    return StopRate(len(answers), tuple(answer for answer in answers if not answer.stopped))
+
+
 def generate_reference(
     model: Any,
     tokenizer: Any,
@@ -115,7 +139,7 @@ def _reference_answer(tokenizer: Any, example: Example, given: GreedyAnswer) -> 
 async def compare_engine(
     engine: Engine,
     name: str,
-    asked: Sequence[ReferenceAnswer],
+    reference: Sequence[ReferenceAnswer],
     *,
     model: Any,
     tokenizer: Any,
@@ -153,9 +177,9 @@ async def compare_engine(
         )
         return ParityDifference(one.example.id, one.text, reply.draft.text, why), stopped
 
-    answers = await asyncio.gather(*map(ask, asked))
+    answers = await asyncio.gather(*map(ask, reference))
     differences = tuple(difference for difference, _ in answers if difference is not None)
-    return EngineParity(engine_name, len(asked), sum(stopped for _, stopped in answers), differences)
+    return EngineParity(engine_name, len(reference), sum(stopped for _, stopped in answers), differences)
 
 
 def _explain(
@@ -168,10 +192,10 @@ def _explain(
         served,
         stopped=stopped,
         stop=TUNED_FORMAT.stop[0],
-        after=lambda place: next_token_logprobs(model, [*one.asked, *one.tokens[:place]]),
+        after=lambda place: next_token_logprobs(model, [*one.prompt_tokens, *one.tokens[:place]]),
         near=near,
     )
-    return replace(why, kind="prompt") if read and read != len(one.asked) else why
+    return replace(why, kind="prompt") if read and read != len(one.prompt_tokens) else why
 
 
 @torch.no_grad()

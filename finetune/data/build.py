@@ -1,7 +1,7 @@
 """Build a training set from paragraphs: filter, split by book, deduplicate and select, counting every step.
 
-What is broken goes from every side. What is too long, repeated, or not worth learning from goes from train alone: a
-test set that was chosen by the same rules would flatter whoever was trained by them.
+Broken paragraphs are dropped from every split. Paragraphs that are too long, repeated or not worth learning from are
+dropped from train only: a test set chosen by the same rules would flatter the models trained by them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from ape.errors import InputError
 from ape.files.hashing import hash_bytes
-from finetune.data.example import SPLITS, Example, ExampleKind
+from finetune.data.example import SPLITS, Example
 
 MANIFEST_FILE = "manifest.json"
 COLUMNS = tuple(field.name for field in fields(Example))
@@ -95,6 +95,3 @@ def read_dataset(directory: Path) -> ExampleDataset:
         raise InputError(f"The examples in {directory} have no {', '.join(sorted(missing))}. Build them again.")
     digest = hash_bytes(content, length=16)
     return ExampleDataset(directory, cast(Mapping[str, Any], manifest), f"data@{digest}", dict(splits))
-
-
-__all__ = ["COLUMNS", "MANIFEST_FILE", "ExampleDataset", "ExampleKind", "read_dataset", "write_dataset"]

@@ -19,7 +19,7 @@ from finetune.data.paragraph import TrainingParagraph
 SHINGLE = 5
 # Sixteen bands of four: two texts that are 0.8 alike miss each other once in 5,000 times, 0.7 alike once in 80.
 BANDS, ROWS = 16, 4
-# "He nodded." occurs in every novel, and is no leak.
+# "He nodded." occurs in every novel, and is not a leak.
 MIN_LETTERS = 40
 
 # What characters are worth in letters, from each of these on. A Chinese novel of 18,965 was 3.4 times as long in
@@ -69,16 +69,16 @@ def drop_overlapping(
     A commonplace is common to all books; it counts where the MT is the same as well.
     """
     sources, humans = NearDuplicateIndex(likeness), NearDuplicateIndex(likeness)
-    asked: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     for other in others:
-        asked.add(_source_and_mt(other))
+        pairs.add(_source_and_mt(other))
         sources.add(other.source)
         for _, text in other.humans:
             humans.add(text)
     return [
         one
         for one in paragraphs
-        if _source_and_mt(one) not in asked
+        if _source_and_mt(one) not in pairs
         and one.source not in sources
         and not any(text in humans for _, text in one.humans)
     ]

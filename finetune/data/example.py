@@ -16,7 +16,7 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """SRC, MT and HUM of one paragraph. `book` is what is never on two sides of a split.
+    """SRC, MT and HUM of one paragraph. A `book` is never divided between splits.
 
     An "identity" is an MT that is good as it is: its HUM is itself, against over-editing. A "stutter"
     is a text that was made to say some words again and again: its HUM says them once.

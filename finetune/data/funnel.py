@@ -49,5 +49,5 @@ class FilterFunnel:
         found = [
             (step.dropped if pair is None else step.dropped_by_pair.get(pair, 0), step.name) for step in self.steps
         ]
-        told = [f"{name} took {count:,}" for count, name in sorted(found, reverse=True) if count]
-        return ", ".join(told) or "no filter took any"
+        clauses = [f"{name} took {count:,}" for count, name in sorted(found, reverse=True) if count]
+        return ", ".join(clauses) or "no filter took any"

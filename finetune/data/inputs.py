@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ape.errors import InputError
-from ape.files import hashing
 from finetune.data.par3 import read_par3
 from finetune.data.paragraph import TrainingParagraph
 from finetune.data.raw_books import read_raw_book
@@ -90,11 +89,3 @@ def refuse_duplicate_ids(paragraphs: Sequence[TrainingParagraph]) -> None:
                 "without them each gets the name of its file and the number of its line."
             )
         seen.add(one.id)
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file."""
-    try:
-        return hashing.hash_file(path)
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from error

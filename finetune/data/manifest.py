@@ -11,9 +11,10 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
+from ape.files.hashing import hash_input
 from finetune.data.build import TrainingSet
 from finetune.data.example import Example
-from finetune.data.inputs import BuildInputs, hash_file
+from finetune.data.inputs import BuildInputs
 from finetune.data.recipe import DataRecipe
 from finetune.data.sentence_bleu import bleu_signature
 from finetune.data.token_counter import TokenCounter
@@ -32,12 +33,12 @@ def make_manifest(
 ) -> dict[str, Any]:
     """Make the manifest. Files have no folders, so that the same build elsewhere has the same manifest.
 
-    `alignment` is what is told of raw books.
+    `alignment` is the summary of aligned raw books.
     """
     targets = [one.target_language for examples in built.splits.values() for one in examples]
     return {
         "version": 1,
-        "inputs": [{"file": path.name, "sha256": hash_file(path)} for path in inputs.files],
+        "inputs": [{"file": path.name, "sha256": hash_input(path)} for path in inputs.files],
         "licences": list(licences),
         "settings": json.loads(recipe.model_dump_json(exclude={"books"})),
         "books": [_book(book.model_dump(mode="json", exclude_none=True)) for book in inputs.books],
@@ -76,7 +77,7 @@ def _name(path: str) -> str:
 
 
 def _split(examples: Sequence[Example]) -> dict[str, Any]:
-    pairs = Counter(f"{one.source_language}-{one.target_language}" for one in examples)
+    pairs = Counter(example.pair for example in examples)
     return {
         "examples": len(examples),
         "kinds": dict(sorted(Counter(one.kind for one in examples).items())),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from ape.errors import InputError
+from ape.files.atomic import atomic_path, explain_write_errors
 
 
 def refuse_existing_output(directory: Path, *, replace: bool) -> None:
@@ -29,21 +28,8 @@ def _is_training_set(directory: Path) -> bool:
 def write_directory(directory: Path, write: Callable[[Path], None], *, replace: bool) -> None:
     """Let `write` fill a folder, which then replaces the directory."""
     refuse_existing_output(directory, replace=replace)
-    part: Path | None = None
-    try:
+    with explain_write_errors(directory):
         directory.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
-        part.chmod(0o755)
-        write(part)
-        if directory.exists():
-            old = part.with_name(f"{part.name}-old")
-            directory.rename(old)
-            part.rename(directory)
-            shutil.rmtree(old)
-        else:
-            part.rename(directory)
-    except OSError as error:
-        raise InputError(f"{directory} can't be written: {error.strerror or error}.") from error
-    finally:
-        if part is not None:
-            shutil.rmtree(part, ignore_errors=True)
+        with atomic_path(directory) as draft:
+            draft.mkdir(mode=0o755)
+            write(draft)

@@ -26,8 +26,8 @@ def read_raw_book(
 ) -> list[TrainingParagraph]:
     """Read its files and align them; the first paragraph is number 0.
 
-    Languages that nobody gave are told from the text. A paragraph has the translators who have something there, which
-    may be none of them. `paragraphs_as_book` cuts it into books of so many paragraphs, as `read_rows` does.
+    Languages that are not given are detected. A paragraph has the translators who translated it, which
+    may be none. `paragraphs_as_book` divides it into books of that many paragraphs, as `read_training_rows` does.
     """
     from finetune.data.alignment import align_book
     from finetune.data.raw_text import read_raw_paragraphs
@@ -102,8 +102,8 @@ def summarise_alignment(
 def alignment_remarks(alignment: Mapping[str, Any]) -> list[str]:
     """Notes on translators with omitted paragraphs."""
     return [
-        f"{name} has nothing for {count:,} of the {told['paragraphs']:,} paragraphs of {book}."
-        for book, told in alignment["books"].items()
-        for name, count in told["left_out"].items()
+        f"{name} has nothing for {count:,} of the {counts['paragraphs']:,} paragraphs of {book}."
+        for book, counts in alignment["books"].items()
+        for name, count in counts["left_out"].items()
         if count
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ape.errors import InputError
-from ape.files.rows import describe_validation_error
+from ape.files.rows import describe_validation_error, read_toml
 
 FilterName = Literal[
     "empty",
@@ -81,7 +80,7 @@ class DataRecipe(BaseModel):
     )
     shares: tuple[Share, Share, Share] = Field((0.8, 0.1, 0.1), description="of paragraphs: train, dev, test")
     rows_as_book: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="so many rows, or paragraphs of a raw book, are a book of their own"
+        None, description="divide a file or raw book into books of this many rows or paragraphs"
     )
     select_held_out: bool = Field(
         False, description="choose dev and test as train is, by length, repeats, BLEU and edit rate"
@@ -114,12 +113,7 @@ def make_data_recipe(flags: Mapping[str, Any], config: Path | None = None) -> Da
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.", field="config") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}.", field="config") from error
+    settings = read_toml(path, field="config")
     if isinstance(settings.get("books"), list):
         try:
             found = [RawBook.model_validate(book).resolve_paths(path.parent) for book in settings["books"]]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ape.errors import InputError
+from ape.files.rows import read_jsonl, read_tsv
 from ape.text.languages import language_code
 from finetune.data.paragraph import TrainingParagraph
 
@@ -45,13 +45,13 @@ def read_training_rows(
 ) -> list[TrainingParagraph]:
     """Read a .jsonl or .tsv file. A row without a book belongs to the book named after the file.
 
-    `rows_as_book` cuts the file into books of so many rows, for one that does not say where its own begin.
+    `rows_as_book` divides a file without book names into books of that many rows.
     """
     table = path.suffix.lower() in (".tsv", ".tab")
     if not table and path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
-        raise InputError(f"{path} is neither .jsonl nor .tsv, so nobody knows how to read it.")
+        raise InputError(f"{path} is neither .jsonl nor .tsv, so it can't be read.")
     found = []
-    for count, (number, row) in enumerate(_table(path) if table else _objects(path)):
+    for count, (number, row) in enumerate(_table(path) if table else read_jsonl(path)):
         place = f"Line {number} of {path.name}"
         paragraph = _paragraph(row, place, path.stem, number, languages, split)
         if rows_as_book:
@@ -63,36 +63,11 @@ def read_training_rows(
     return found
 
 
-def _text(path: Path) -> Iterator[tuple[int, str]]:
-    """Non-blank lines with their numbers; only the file's line ends divide them, never U+2028 in a text."""
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8 (at byte {error.start:,}).") from error
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            yield number, line.removesuffix("\r")
-
-
-def _objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in _text(path):
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InputError(f"Line {number} of {path.name} is not JSON: {error}.") from error
-        if not isinstance(row, dict):
-            raise InputError(f"Line {number} of {path.name} is JSON, but not an object with source, mt and human.")
-        yield number, row
-
-
 def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    lines = _text(path)
-    first = next(lines, None)
-    if first is None:
+    rows = read_tsv(path)
+    start, cells = next(rows, (0, []))
+    if not cells:
         return
-    cells = first[1].split("\t")
     names = [cell.strip() if cell.startswith(_HUMAN_COLUMN_PREFIX) else cell.strip().lower() for cell in cells]
     if not any(name in _COLUMN_NAMES or name.startswith(_HUMAN_COLUMN_PREFIX) for name in names):
         if len(names) != 3:
@@ -100,15 +75,9 @@ def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 f"{path.name} has {len(names)} columns and no first line that names them. Give it three, source, MT "
                 "and human version, or a first line with the names source, mt and human among others."
             )
-        yield first[0], dict(zip(("source", "mt", "human"), cells, strict=True))
         names = ["source", "mt", "human"]
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != len(names):
-            raise InputError(
-                f"Line {number} of {path.name} has {len(cells)} columns, and the first line has {len(names)}. "
-                "Columns are separated by one tab each."
-            )
+        yield start, dict(zip(names, cells, strict=True))
+    for number, cells in rows:
         row: dict[str, Any] = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
         named = {
             name.removeprefix(_HUMAN_COLUMN_PREFIX): row.pop(name, "")

@@ -1,4 +1,4 @@
-"""Whether what was read can be meant: a whole side that is empty or in another language is a slip of the user's."""
+"""Sanity checks of the input: a whole side that is empty or in another language is a mistake."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def refuse_lone_surrogates(paragraphs: Iterable[TrainingParagraph]) -> None:
-    """Raise where a text has half of a character (a lone surrogate), which JSON can name and no file can hold."""
+    """Raise InputError for a lone surrogate, which JSON can express but no UTF-8 file can store."""
     for one in paragraphs:
         texts = (one.id, one.book, one.source, one.mt, *(text for human in one.humans for text in human))
         if found := next(filter(None, map(_LONE_SURROGATE.search, texts)), None):

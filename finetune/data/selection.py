@@ -192,7 +192,7 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: DataRecipe, funnel: Filter
     if unknown:
         there = ", ".join(supplies) or "none"
         raise InputError(
-            f"{unknown[0]} was asked for, and no paragraph of it is left ({funnel.losses(unknown[0])}). "
+            f"{unknown[0]} was requested, and no paragraph of it is left ({funnel.losses(unknown[0])}). "
             f"There is: {there}."
         )
     whole = {pair: supply.whole(recipe.identity_share) for pair, supply in supplies.items()}
@@ -200,7 +200,7 @@ def _numbers(supplies: Mapping[str, _Supply], recipe: DataRecipe, funnel: Filter
         for pair, count in recipe.take.items():
             if count > whole[pair]:
                 raise InputError(
-                    f"{count:,} examples of {pair} were asked for, and after filtering there are {whole[pair]:,}, "
+                    f"{count:,} examples of {pair} were requested, and after filtering there are {whole[pair]:,}, "
                     f"identities included: {funnel.losses(pair)}."
                 )
         return {pair: recipe.take.get(pair, count) for pair, count in whole.items()}
@@ -229,7 +229,7 @@ def choose_held_out_examples(
     for pair, count in take.items():
         own = [one for one in chosen if one.pair == pair]
         if count > len(own):
-            raise InputError(f"{count:,} examples of {pair} were asked for on {side}, which has {len(own):,}.")
+            raise InputError(f"{count:,} examples of {pair} were requested on {side}, which has {len(own):,}.")
         kept = {one.id for one in sample_items(own, count, seed=f"{pair}:{side}:{seed}")}
         chosen = [one for one in chosen if one.pair != pair or one.id in kept]
     return [one.to_example() for one in chosen]

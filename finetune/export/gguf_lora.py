@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ape.adapters import read_adapter, read_base
 from ape.adapters.directory import CONFIG_FILE, WEIGHTS_FILE
-from ape.adapters.gguf import GGUF_FILE, NORMS_KEY, norms_hash
+from ape.adapters.gguf import NORMS_KEY, norms_hash
 from ape.adapters.safetensors_header import read_safetensors_header
 from ape.errors import AdapterRefused
 from ape.files.atomic import new_output
@@ -200,14 +200,3 @@ def _write(
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-
-
-__all__ = [
-    "FAMILIES",
-    "GGUF_FILE",
-    "GgufFamily",
-    "LoraFactors",
-    "LoraPrecision",
-    "permute_rotary_rows",
-    "write_gguf_lora",
-]

@@ -23,8 +23,8 @@ class ChatExample:
     @property
     def row(self) -> ChatRowDict:
         """The row in the API's format; assistant messages within the prompt have weight 0 and are not trained on."""
-        asked = [_turn(message, weight=0) for message in self.turns]
-        return {"messages": [*asked, _turn(Message("assistant", self.answer), weight=1)]}
+        prompt = [_turn(message, weight=0) for message in self.turns]
+        return {"messages": [*prompt, _turn(Message("assistant", self.answer), weight=1)]}
 
 
 def make_chat_example(example: Example) -> ChatExample:

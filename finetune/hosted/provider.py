@@ -144,11 +144,7 @@ class HostedProvider:
 
     async def result(self, id: str) -> bytes:
         """Content of a result file; OpenAI encodes its CSV in base64."""
-
-        async def once() -> bytes:
-            return (await self._client.files.content(id)).content
-
-        content = await self._ask(once)
+        content = (await self._ask(lambda: self._client.files.content(id))).content
         try:
             return base64.b64decode(content.strip(), validate=True)
         except binascii.Error:
@@ -168,16 +164,16 @@ class HostedProvider:
     def _ours(self, error: openai.OpenAIError) -> Exception:
         """Convert to our error with a remedy, and without the key, which servers may echo."""
         ours = translate_error(error)
-        said = str(ours).replace(self._key, _REDACTED) if self._key else str(ours)
+        message = str(ours).replace(self._key, _REDACTED) if self._key else str(ours)
         if isinstance(error, openai.APIStatusError) and error.code == "insufficient_quota":
-            return EngineRefused(f"{self.host} reports that the quota of this account is used up. {said}")
+            return EngineRefused(f"{self.host} reports that the quota of this account is used up. {message}")
         if isinstance(ours, KeyRefused):
             variable = "OPENAI_API_KEY" if self.host == OPENAI_HOST else "APE_ENGINE_KEY"
-            told = said.removesuffix(" Set APE_ENGINE_KEY.")
-            return KeyRefused(f"{told} Set {variable} to a key that may fine-tune at {self.host}.")
+            sentence = message.removesuffix(" Set APE_ENGINE_KEY.")
+            return KeyRefused(f"{sentence} Set {variable} to a key that may fine-tune at {self.host}.")
         if isinstance(ours, EngineError):
-            return type(ours)(said, retry_after=ours.retry_after)
-        return EngineRefused(said)
+            return type(ours)(message, retry_after=ours.retry_after)
+        return EngineRefused(message)
 
 
 def _body(order: HostedJobOrder, files: dict[str, str], ticket: str) -> dict[str, Any]:

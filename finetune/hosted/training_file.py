@@ -70,8 +70,8 @@ def write_training_file(
 
 def question_key(chat: ChatExample) -> bytes:
     """Hash of the question."""
-    asked = json.dumps([(turn.role, turn.content) for turn in chat.turns])
-    return cache_key(asked)
+    question = json.dumps([(turn.role, turn.content) for turn in chat.turns])
+    return cache_key(question)
 
 
 def _duplicate_reason(

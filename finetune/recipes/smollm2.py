@@ -87,7 +87,7 @@ def run_recipe(corpus: Path, out: Path, size: RecipeSize) -> None:
     if not data.exists():
         _ape("build", "-o", data, *_sources(corpus, out / "rows", size))
     if not (adapter / "ape.json").exists():
-        _ape("train", "--config", size.config, "--base", BASE, "--data", data, "--out", adapter)
+        _ape("train", "--config", size.config, "--base", BASE, "--data", data, "--output", adapter)
     if not (adapter / "adapter.gguf").exists():
         _ape("export", adapter, "--to", "gguf", "-o", adapter / "adapter.gguf")
     _ape("check", adapter, "--data", data, "--prompts", size.check_prompts, allowed=size.check_exit_codes)

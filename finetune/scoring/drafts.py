@@ -144,11 +144,11 @@ def _read(path: Path, key: str) -> dict[str, Reply]:
             continue  # a line cut off by an interruption
         if row["key"] != key:
             continue
-        chances = tuple(
+        logprobs = tuple(
             TokenLogprobs(text, logprob, tuple((other, lp) for other, lp in others))
             for text, logprob, others in row["chances"]
         )
-        cached[row["prompt"]] = Reply(Draft(row["text"], row["finish"], chances), Usage(*row["usage"]))
+        cached[row["prompt"]] = Reply(Draft(row["text"], row["finish"], logprobs), Usage(*row["usage"]))
     return cached
 
 

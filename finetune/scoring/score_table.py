@@ -7,9 +7,10 @@ to METRICS and to `_sacrebleu_metrics`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ape.edits.conventions import keep_conventions, tokenise_like
 from ape.edits.filter import collapse_passage_loops
 from ape.errors import InputError
 from ape.guards import check_draft
@@ -81,15 +82,17 @@ async def post_edits_as_served(drafts: DraftSet, examples: Sequence[Example]) ->
 
 
 def drafts_without_guards(drafts: DraftSet, examples: Sequence[Example]) -> list[str]:
-    """The drafts unchanged, even if empty."""
-    return [drafts.draft(example).text for example in examples]
+    """The drafts, even if empty: tokenised as the MT is, so that "word." for "word ." is no error, else unchanged."""
+    return [tokenise_like(example.mt.strip(), drafts.draft(example).text) for example in examples]
 
 
 def drafts_with_guards(drafts: DraftSet, examples: Sequence[Example]) -> list[str]:
-    """The drafts with guards and without the edit filter."""
+    """The drafts with conventions and guards and without the edit filter."""
     texts = []
     for example in examples:
         draft = drafts.draft(example)
+        kept = keep_conventions(example.mt.strip(), draft.text, language=example.target_language)
+        draft = replace(draft, text=kept)
         findings = check_draft(example.segment, draft)
         rejected = any(finding.severity is Severity.REJECT for finding in findings)
         texts.append(example.mt if rejected else draft.text)

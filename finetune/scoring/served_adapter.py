@@ -1,4 +1,4 @@
-"""An adapter and its base as the embedded engine serves them, for drafting and scoring."""
+"""An adapter and its base, or a prompted model alone, as the embedded engine serves them, for drafting and scoring."""
 
 from __future__ import annotations
 
@@ -41,11 +41,7 @@ async def find_served_adapter(adapter: Path, settings: Settings) -> ServedAdapte
     Other engines are refused: this does not start vLLM, and a server given by URL is prompted by instructions, which an
     adapter was not trained on.
     """
-    if settings.engine != "embedded":
-        raise InputError(
-            f"Adapters are scored on the embedded engine, and the settings choose {settings.engine}. Set engine to "
-            "embedded; convert a base that is not a GGUF file, and set it as the base model."
-        )
+    _require_embedded(settings)
     card = read_card(adapter)
     digest = _digest(adapter)
     # The base has to be named: the default model is the tuned one that is shipped with this package.
@@ -56,9 +52,29 @@ async def find_served_adapter(adapter: Path, settings: Settings) -> ServedAdapte
     except AdapterRefused as error:
         raise AdapterRefused(f"{error} Set {card.base.model} as the base model.") from error
     base = next(model for model in models if model.name != TUNED_ALIAS)
-    untuned = ScoredModel(base, f"{prompt_format(base.format).fingerprint}+{base.name}+{base.revision}")
+    untuned = _prompted(base)
     tuned = ScoredModel(pick_model(models, TUNED_ALIAS), f"{card.prompt}+{digest}+{untuned.cache_key}")
     return ServedAdapter(tuned, untuned, settings)
+
+
+async def find_prompted_model(settings: Settings) -> ScoredModel:
+    """Find the model of the settings, prompted as its profile says; starts no engine."""
+    _require_embedded(settings)
+    return _prompted((await embedded_models(settings))[0])
+
+
+def _prompted(base: Model) -> ScoredModel:
+    """The model with a key for its drafts: they depend on the file and the prompt, not on the filter of the profile."""
+    file_revision = base.revision.partition("+")[0]
+    return ScoredModel(base, f"{prompt_format(base.format).fingerprint}+{base.name}+{file_revision}")
+
+
+def _require_embedded(settings: Settings) -> None:
+    if settings.engine != "embedded":
+        raise InputError(
+            f"Models are scored on the embedded engine, and the settings choose {settings.engine}. Set engine to "
+            "embedded; convert a base that is not a GGUF file, and set it as the base model."
+        )
 
 
 def _digest(adapter: Path) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ape.errors import InputError
-from ape.files.rows import describe_validation_error
+from ape.files.rows import describe_validation_error, read_toml
 
 
 class LoraConfig(BaseModel):
@@ -84,10 +83,6 @@ def read_train_config(path: Path | None) -> TrainConfig:
     if path is None:
         return TrainConfig()
     try:
-        return TrainConfig.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}.") from error
+        return TrainConfig.model_validate(read_toml(path))
     except ValidationError as error:
         raise InputError(f"{path}: {describe_validation_error(error)}.") from error

@@ -66,7 +66,7 @@ async def test_an_unpacked_tokenizer_gives_the_tokens_that_llama_cpp_gives(model
     async with embedded_engine(model, name="small", concurrency=1, window=512) as engine:
         for text in TEXTS:
             reply = await engine._client.post(
-                f"{engine._address}/tokenize", body={"content": text}, cast_to=dict[str, list[int]]
+                f"{engine.address}/tokenize", body={"content": text}, cast_to=dict[str, list[int]]
             )
             assert tokenizer(text).input_ids == reply["tokens"], text
 

@@ -6,8 +6,10 @@ a translation by their likeness, within one language, and the paragraphs of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -15,14 +17,15 @@ import numpy as np
 from ape.errors import InputError
 from ape.text.languages import detect_language, language_name
 from finetune.data.alignment.encoder import MiniLmEncoder, SentenceEncoder, Vectors
-from finetune.data.alignment.needleman_wunsch import best_path
-from finetune.data.alignment.sentence_assignment import assign_by_path
+from finetune.data.alignment.needleman_wunsch import PathCell, best_path
 from finetune.data.alignment.sentences import split_alignment_sentences
 
 # Called with a description, the number of finished sentences and their total.
 AlignmentProgress: TypeAlias = Callable[[str, int, int], None]
 
 _ENCODING_BATCH = 256
+# Paragraph of sentences outside the path, such as a preface or endnotes.
+UNALIGNED = -1
 # Sample for language detection: number of paragraphs, and letters of each.
 _PARAGRAPHS = 40
 _LETTERS = 400
@@ -75,6 +78,22 @@ def assign_sentences(paragraphs: Sequence[int], mt: Vectors, human: Vectors) -> 
     return assign_by_path(way, likeness.tolist(), paragraphs, len(human))
 
 
+def assign_by_path(
+    way: Sequence[PathCell], likeness: Iterable[float], paragraphs: Sequence[int], sentences: int
+) -> list[int]:
+    """The paragraph of each human sentence, in order; `paragraphs` has that of each MT sentence.
+
+    A sentence that was merged across a paragraph's end goes where it is most alike (PAR3 repeats it in both), so that
+    nothing is learnt twice. `likeness` is that of each cell of the way.
+    """
+    places = [UNALIGNED] * sentences
+    cells = zip(way, likeness, strict=True)
+    for human, met in groupby(cells, key=lambda cell: cell[0][1]):
+        (mt, _), _ = max(met, key=itemgetter(1))
+        places[human] = paragraphs[mt]
+    return places
+
+
 def _translation_by_paragraph(
     paragraphs: Sequence[int],
     mt: Vectors,
@@ -84,7 +103,7 @@ def _translation_by_paragraph(
     encoder: SentenceEncoder,
     progress: AlignmentProgress,
 ) -> list[str]:
-    """The text of a translation for each of so many paragraphs."""
+    """The text of a translation for each of `count` paragraphs."""
     texts: list[list[str]] = [[] for _ in range(count)]
     vectors = _encoded(name, human, encoder, progress)
     progress(f"aligning {name}", 0, len(human))

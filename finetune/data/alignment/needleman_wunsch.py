@@ -77,12 +77,12 @@ def _block_scores(similarities: Similarities, above: Floats) -> Floats:
     np.fill_diagonal(scores, 0.0)
     step, after = scores.strides
     as_strided(scores[2:, 1:], similarities.shape, (step + after, step))[:] = similarities
-    aside, best = np.empty(rows + 1), np.empty(rows)
+    gap_buffer, best_buffer = np.empty(rows + 1), np.empty(rows)
     for line in range(2, rows + columns + 1):
         low, high = max(1, line - columns), min(rows, line - 1) + 1
         count = high - low
-        beside = np.add(scores[line - 1, low - 1 : high], GAP_PENALTY, out=aside[: count + 1])
-        reached = np.maximum(beside[:-1], beside[1:], out=best[:count])
+        after_gap = np.add(scores[line - 1, low - 1 : high], GAP_PENALTY, out=gap_buffer[: count + 1])
+        reached = np.maximum(after_gap[:-1], after_gap[1:], out=best_buffer[:count])
         np.maximum(reached, scores[line - 2, low - 1 : high - 1], out=reached)
         scores[line, low:high] += reached
     return scores

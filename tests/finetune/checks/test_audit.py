@@ -53,7 +53,7 @@ def test_the_marks_of_a_known_example() -> None:
     example = Example("1", "b", "Ça", "It", "I", "fr", "en")
     other = replace(example, id="2", human="It is")
     found = audit_examples(letters, {"train": [example, other]}, config=configured(batch=2, micro_batch=2))
-    assert group_marks(letters, found.shown[0].row) == [
+    assert group_marks(letters, found.samples[0].row) == [
         TokenMarkRun("read", 0.0, ("Ç",)),
         TokenMarkRun("learned", pytest.approx(0.1), tuple("a⏎⏎###⏎⏎It⏎⏎###⏎⏎")),  # type: ignore[arg-type]
         TokenMarkRun("learned", 1.0, ("I", "<end>")),

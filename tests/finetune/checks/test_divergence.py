@@ -27,28 +27,28 @@ class Letters:
 
 
 ANSWERS = st.lists(st.integers(1, len(LETTERS)), max_size=6).map(lambda tokens: [*tokens, END])
-CHANCES = st.lists(st.floats(-10, -0.1), min_size=len(LETTERS) + 1, max_size=len(LETTERS) + 1)
+LOGPROBS = st.lists(st.floats(-10, -0.1), min_size=len(LETTERS) + 1, max_size=len(LETTERS) + 1)
 
 
 @settings(deadline=None)
-@given(reference=ANSWERS, served=ANSWERS, chances=CHANCES)
+@given(reference=ANSWERS, served=ANSWERS, logprobs=LOGPROBS)
 def test_a_difference_is_at_the_first_other_token_and_of_its_margin(
-    reference: list[int], served: list[int], chances: list[float]
+    reference: list[int], served: list[int], logprobs: list[float]
 ) -> None:
     if reference == served:
         return
     # Neither is the beginning of the other, since both end.
     place = next(at for at, (one, other) in enumerate(zip(reference, served, strict=False)) if one != other)
-    chances[reference[place]] = 0.0
+    logprobs[reference[place]] = 0.0
     text = Letters().decode(served, skip_special_tokens=True)
-    found = first_divergence(Letters(), reference, text, stopped=True, stop=SEP.stop[0], after=lambda _: chances)
-    margin = -chances[served[place]]
+    found = first_divergence(Letters(), reference, text, stopped=True, stop=SEP.stop[0], after=lambda _: logprobs)
+    margin = -logprobs[served[place]]
     assert found.token == place
     assert found.reference == Letters().decode([reference[place]])
     assert found.served == Letters().decode([served[place]])
     assert found.margin == pytest.approx(margin)
     assert found.kind == ("near_tie" if margin < NEAR_TIE else "real")
-    assert found.rank == 1 + sum(chance > chances[served[place]] for chance in chances)
+    assert found.rank == 1 + sum(logprob > logprobs[served[place]] for logprob in logprobs)
 
 
 @settings(deadline=None)
@@ -88,10 +88,10 @@ class Words(Letters):
 
 
 def test_a_longer_token_with_the_same_letters_is_found_where_it_was_chosen() -> None:
-    chances = [-9.0, -0.4, -0.45, -9.0, -9.0, -9.0, -9.0, -9.0, -9.0]
+    logprobs = [-9.0, -0.4, -0.45, -9.0, -9.0, -9.0, -9.0, -9.0, -9.0]
 
     def after(place: int) -> list[float]:
-        return chances if place == 0 else [-9.0] * 9
+        return logprobs if place == 0 else [-9.0] * 9
 
     found = first_divergence(Words(), [1, 3, END], "fleets sails", stopped=True, stop=SEP.stop[0], after=after)
     assert (found.kind, found.token, found.rank) == ("near_tie", 0, 2)
@@ -125,10 +125,10 @@ def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokeniz
     others = tokenizer("è", add_special_tokens=False).input_ids
     if len(tokens) == 1 or len(others) == 1:
         tokens, others = ([tokenizer.convert_tokens_to_ids(byte) for byte in pair] for pair in ("Ã©", "Ã¨"))
-    chances = [-9.0] * len(tokenizer)
-    chances[tokens[1]], chances[others[1]] = -0.5, -0.55
+    logprobs = [-9.0] * len(tokenizer)
+    logprobs[tokens[1]], logprobs[others[1]] = -0.5, -0.55
     end = tokenizer.eos_token_id
-    found = first_divergence(tokenizer, [*tokens, end], "è", stopped=True, stop=SEP.stop[0], after=lambda _: chances)
+    found = first_divergence(tokenizer, [*tokens, end], "è", stopped=True, stop=SEP.stop[0], after=lambda _: logprobs)
     assert (found.kind, found.token, found.rank) == ("near_tie", 1, 2)
     assert found.margin == pytest.approx(0.05)
 
@@ -136,10 +136,10 @@ def test_a_character_of_several_tokens_is_told_by_the_token_that_differs(tokeniz
 def test_a_part_of_a_character_is_not_taken_for_a_whole_one(tokenizer: Any) -> None:
     """Its text is empty and a prefix of everything, so a real difference would look like a near-tie."""
     half = tokenizer.convert_tokens_to_ids("Ã")
-    chances = [-9.0] * len(tokenizer)
+    logprobs = [-9.0] * len(tokenizer)
     own = tokenizer.convert_tokens_to_ids("s")
-    chances[own], chances[half] = -0.5, -0.51
+    logprobs[own], logprobs[half] = -0.5, -0.51
     found = first_divergence(
-        tokenizer, [own, tokenizer.eos_token_id], "#", stopped=True, stop=SEP.stop[0], after=lambda _: chances
+        tokenizer, [own, tokenizer.eos_token_id], "#", stopped=True, stop=SEP.stop[0], after=lambda _: logprobs
     )
     assert found.kind == "real"

@@ -22,9 +22,9 @@ from finetune.checks.parity import (
     ReferenceAnswer,
     compare_engine,
     generate_reference,
+    measure_stop_rate,
     next_token_logprobs,
 )
-from finetune.checks.stop_rate import measure_stop_rate
 from finetune.training.encoding import prompt_tokens
 from prompts import Prompt
 from tests.finetune.toy_model import EXAMPLES, make_model
@@ -38,8 +38,10 @@ Change = Callable[[str], Draft]
 class Served:
     """An engine that gives the reference answer, or a change of it."""
 
-    def __init__(self, asked: list[ReferenceAnswer], tokenizer: Any, *, change: Change = Draft, extra: int = 0) -> None:
-        self._texts = {tuple(one.asked): one.text for one in asked}
+    def __init__(
+        self, reference: list[ReferenceAnswer], tokenizer: Any, *, change: Change = Draft, extra: int = 0
+    ) -> None:
+        self._texts = {tuple(one.prompt_tokens): one.text for one in reference}
         self._tokenizer = tokenizer
         self._change = change
         self._extra = extra
@@ -69,34 +71,34 @@ def model(tokenizer: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def asked(model: Any, tokenizer: Any) -> list[ReferenceAnswer]:
+def reference(model: Any, tokenizer: Any) -> list[ReferenceAnswer]:
     return generate_reference(model, tokenizer, FEW, batch=2)
 
 
-async def compared(asked: list[ReferenceAnswer], model: Any, tokenizer: Any, **options: Any) -> EngineParity:
-    engine = Served(asked, tokenizer, **options)
-    return await compare_engine(engine, "tuned", asked, model=model, tokenizer=tokenizer, engine_name="a double")
+async def compared(reference: list[ReferenceAnswer], model: Any, tokenizer: Any, **options: Any) -> EngineParity:
+    engine = Served(reference, tokenizer, **options)
+    return await compare_engine(engine, "tuned", reference, model=model, tokenizer=tokenizer, engine_name="a double")
 
 
 def test_the_reference_is_what_the_model_finds_likeliest(
-    asked: list[ReferenceAnswer], model: Any, tokenizer: Any
+    reference: list[ReferenceAnswer], model: Any, tokenizer: Any
 ) -> None:
     """Computed step by step, without cache or batch."""
-    for one in asked:
-        assert one.asked == tuple(prompt_tokens(tokenizer, one.example))
+    for one in reference:
+        assert one.prompt_tokens == tuple(prompt_tokens(tokenizer, one.example))
         for place in range(min(4, len(one.tokens))):
-            likely = next_token_logprobs(model, [*one.asked, *one.tokens[:place]])
+            likely = next_token_logprobs(model, [*one.prompt_tokens, *one.tokens[:place]])
             assert likely.index(max(likely)) == one.tokens[place]
 
 
-def test_an_answer_is_no_longer_than_it_may_be_served(asked: list[ReferenceAnswer]) -> None:
-    for one in asked:
+def test_an_answer_is_no_longer_than_it_may_be_served(reference: list[ReferenceAnswer]) -> None:
+    for one in reference:
         assert len(one.tokens) <= one.most
         assert one.stopped == (len(one.tokens) < one.most)
 
 
-async def test_the_same_texts_are_identical(asked: list[ReferenceAnswer], model: Any, tokenizer: Any) -> None:
-    parity = await compared(asked, model, tokenizer)
+async def test_the_same_texts_are_identical(reference: list[ReferenceAnswer], model: Any, tokenizer: Any) -> None:
+    parity = await compared(reference, model, tokenizer)
     assert (parity.identical, parity.differences, parity.stopped) == (1.0, (), 3)
     assert parity.summary() == {
         "engine": "a double",
@@ -110,13 +112,13 @@ async def test_the_same_texts_are_identical(asked: list[ReferenceAnswer], model:
 
 
 async def test_another_word_is_told_with_its_place_and_margin(
-    asked: list[ReferenceAnswer], model: Any, tokenizer: Any
+    reference: list[ReferenceAnswer], model: Any, tokenizer: Any
 ) -> None:
-    parity = await compared(asked, model, tokenizer, change=lambda text: Draft("#" + text))
+    parity = await compared(reference, model, tokenizer, change=lambda text: Draft("#" + text))
     assert parity.identical == 0.0
-    for one, difference in zip(asked, parity.differences, strict=True):
+    for one, difference in zip(reference, parity.differences, strict=True):
         assert difference.why.token == 0
-        likely = next_token_logprobs(model, one.asked)
+        likely = next_token_logprobs(model, one.prompt_tokens)
         sharp = tokenizer.convert_tokens_to_ids("#")
         if difference.why.served == "#":
             assert difference.why.margin == pytest.approx(max(likely) - likely[sharp])
@@ -125,22 +127,22 @@ async def test_another_word_is_told_with_its_place_and_margin(
 
 
 async def test_an_answer_that_is_cut_off_there_is_told_as_that(
-    asked: list[ReferenceAnswer], model: Any, tokenizer: Any
+    reference: list[ReferenceAnswer], model: Any, tokenizer: Any
 ) -> None:
-    parity = await compared(asked, model, tokenizer, change=lambda text: Draft(text[:1], "length"))
+    parity = await compared(reference, model, tokenizer, change=lambda text: Draft(text[:1], "length"))
     assert parity.stopped == 0
     assert {difference.why.kind for difference in parity.differences} == {"length"}
 
 
 async def test_a_prompt_that_was_read_as_other_tokens_is_the_reason(
-    asked: list[ReferenceAnswer], model: Any, tokenizer: Any
+    reference: list[ReferenceAnswer], model: Any, tokenizer: Any
 ) -> None:
-    parity = await compared(asked, model, tokenizer, change=lambda text: Draft("#" + text), extra=1)
+    parity = await compared(reference, model, tokenizer, change=lambda text: Draft("#" + text), extra=1)
     assert {difference.why.kind for difference in parity.differences} == {"prompt"}
 
 
-def test_99_of_100_have_to_stop(asked: list[ReferenceAnswer]) -> None:
-    ended, endless = replace(asked[0], stopped=True), replace(asked[0], stopped=False)
+def test_99_of_100_have_to_stop(reference: list[ReferenceAnswer]) -> None:
+    ended, endless = replace(reference[0], stopped=True), replace(reference[0], stopped=False)
     assert measure_stop_rate([ended] * 99 + [endless]).passes
     assert not measure_stop_rate([ended] * 98 + [endless] * 2).passes
     assert measure_stop_rate([ended] * 49 + [endless]).runaways == (endless,)

@@ -92,8 +92,8 @@ def test_a_share_that_the_paragraphs_can_not_give_is_told_with_both_numbers() ->
     found = [paragraph(n, split="train") for n in range(40)]  # each is an edit, and can be made an identity once
     result = built(found, off=["percentile"], identity_share=0.8)
     assert Counter(one.kind for one in result.splits["train"]) == {"edit": 40, "identity": 40}
-    told = "Of fr-en, 160 identities were wanted (a share of 0.8), and its paragraphs gave 40"
-    assert result.remarks == [f"{told}: they are 50% of its 80 examples."]
+    remark = "Of fr-en, 160 identities were wanted (a share of 0.8), and its paragraphs gave 40"
+    assert result.remarks == [f"{remark}: they are 50% of its 80 examples."]
     assert built(found, off=["percentile"], identity_share=0.5).remarks == []
 
 
@@ -136,7 +136,7 @@ def test_each_pair_gives_the_number_that_was_asked_for() -> None:
 
 def test_more_than_there_are_is_refused_with_what_the_filters_took() -> None:
     found = [replace(one, split="train") for one in paragraphs(100)]
-    with pytest.raises(InputError, match=r"99 examples of fr-en were asked for, .* percentile took \d+"):
+    with pytest.raises(InputError, match=r"99 examples of fr-en were requested, .* percentile took \d+"):
         built(found, take={"fr-en": 99})
 
 
@@ -153,7 +153,7 @@ def test_too_few_are_refused_with_what_the_filters_took() -> None:
 def test_more_of_dev_than_there_are_is_refused(take: dict[str, int], there: int) -> None:
     dev = [replace(one, book="dev", split="dev") for one in paragraphs(30, start=900)]
     train = [replace(one, split="train") for one in paragraphs(50)]
-    with pytest.raises(InputError, match=rf"were asked for on dev, which has {there}\."):
+    with pytest.raises(InputError, match=rf"were requested on dev, which has {there}\."):
         built([*train, *dev], take_dev=take)
 
 

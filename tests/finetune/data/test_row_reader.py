@@ -149,7 +149,7 @@ def test_half_of_a_character_is_refused_where_it_stands(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('{"source": "Un.", "mt": "A.", "human": "One."}\n{"source": ', "Line 2 of tale.jsonl is not JSON"),
-        ("[1]\n", "Line 1 of tale.jsonl is JSON, but not an object"),
+        ("[1]\n", "Line 1 of tale.jsonl is not a JSON object"),
         ('{"source": "Un.", "human": "One."}\n', "Line 1 of tale.jsonl has no mt"),
         ('{"source": "Un.", "mt": "A."}\n', "Line 1 of tale.jsonl has no human version"),
         ('{"source": "Un.", "mt": 3, "human": "One."}\n', "something other than text as its mt"),

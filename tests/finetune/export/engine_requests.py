@@ -51,7 +51,7 @@ async def by_llama(engine: EmbeddedEngine, name: str, prompts: Sequence[list[int
         return [
             (
                 await engine._client.post(
-                    f"{engine._address}/completion",
+                    f"{engine.address}/completion",
                     body={
                         "prompt": prompt,
                         "n_predict": LENGTH,

@@ -28,7 +28,7 @@ class Fail:
     """Answer with this status, without effect."""
 
     status: int
-    message: str = "told to fail"
+    message: str = "set to fail"
     code: str | None = None
 
 
@@ -110,11 +110,11 @@ class Hosting:
             return _file(new, str(file.filename), len(self.files[new]))
 
     async def file(self, request: Request) -> Json | None:
-        asked = request.path_params["id"]
-        return _file(asked, "x.jsonl", len(self.files[asked])) if asked in self.files else None
+        file_id = request.path_params["id"]
+        return _file(file_id, "x.jsonl", len(self.files[file_id])) if file_id in self.files else None
 
     async def create(self, request: Request) -> Json:
-        asked = await request.json()
+        order = await request.json()
         new = f"ftjob-{len(self.jobs) + 1}"
         self.jobs[new] = {
             "id": new,
@@ -123,11 +123,11 @@ class Hosting:
             "status": "validating_files",
             "organization_id": "org-ours",
             "result_files": [],
-            "hyperparameters": asked["method"]["supervised"]["hyperparameters"],
+            "hyperparameters": order["method"]["supervised"]["hyperparameters"],
             "fine_tuned_model": None,
             "trained_tokens": None,
             "error": None,
-            **asked,
+            **order,
         }
         return self.jobs[new]
 
@@ -140,18 +140,18 @@ class Hosting:
 
     async def job(self, request: Request) -> Json | None:
         """Return the job; each request advances it by a stage."""
-        asked = request.path_params["id"]
-        if asked not in self.jobs:
+        job_id = request.path_params["id"]
+        if job_id not in self.jobs:
             return None
-        job, look = self.jobs[asked], self.looks[asked]
+        job, look = self.jobs[job_id], self.looks[job_id]
         if look < len(self.plan) and job["status"] != "cancelled":
             stage = self.plan[look]
-            self.looks[asked] += 1
+            self.looks[job_id] += 1
             job |= {"status": stage.status, **dict(stage.also)}
             for event in stage.events:
-                number = len(self.events[asked])
+                number = len(self.events[job_id])
                 base = {"id": f"ev-{number}", "object": "fine_tuning.job.event", "created_at": number}
-                self.events[asked].append(base | event)
+                self.events[job_id].append(base | event)
         return job
 
     async def list_events(self, request: Request) -> Json:

@@ -64,8 +64,8 @@ async def test_the_turns_are_those_that_serving_sends(scripted: ScriptedServer) 
     )
     async with OpenAIEngine(scripted.url, api_key="none") as engine:
         await post_edit(segment, engine)
-    asked = [{key: turn[key] for key in ("role", "content")} for turn in make_chat_example(example).row["messages"]]
-    assert asked[:-1] == scripted.requests[0]["messages"]
+    messages = [{key: turn[key] for key in ("role", "content")} for turn in make_chat_example(example).row["messages"]]
+    assert messages[:-1] == scripted.requests[0]["messages"]
 
 
 def test_the_worked_example_is_shown_and_not_trained_on() -> None:

@@ -7,8 +7,10 @@ from random import Random
 
 import pytest
 
+from ape.edits.filter import EditFilter
+from ape.edits.filter_features import collect_edit_evidence
 from ape.errors import InputError
-from ape.passage.segment import Draft, TokenLogprobs
+from ape.passage.segment import Draft, Segment, TokenLogprobs
 from finetune.data.example import Example
 from finetune.training.edit_filter import FOLDS, DraftedExample, _edits, _folds, fit_edit_filter, word_edit_distance
 
@@ -22,14 +24,14 @@ def drafted(number: int, random: Random, *, good: float, books: int = 1) -> Draf
     mt = " ".join(["Xen", *words[1:]])
     corrects = random.random() < good
     made = [*words] if corrects else ["Xen", *words[1:-1], "Zud"]
-    chances = [
+    logprobs = [
         TokenLogprobs((" " if at else "") + word, (-0.05 if corrects else -2.5) if word not in mt.split() else -0.01)
         for at, word in enumerate(made)
     ]
     pair = "et" if number % 2 else "ro"
     return DraftedExample(
         Example(f"{number}", f"b{number // 2 % books}", "Kivi .", mt, human, pair, "en"),
-        Draft(" ".join(made), logprobs=tuple(chances)),
+        Draft(" ".join(made), logprobs=tuple(logprobs)),
     )
 
 
@@ -96,8 +98,8 @@ def test_the_reported_gain_is_not_what_the_threshold_was_chosen_by() -> None:
     for one in drafts(300, good=1.0):
         helps = random.random() < 0.5
         human = one.example.human if helps else one.example.mt
-        chances = tuple(replace(chance, logprob=-random.random()) for chance in one.draft.logprobs)
-        found.append(DraftedExample(replace(one.example, human=human), replace(one.draft, logprobs=chances)))
+        logprobs = tuple(replace(chance, logprob=-random.random()) for chance in one.draft.logprobs)
+        found.append(DraftedExample(replace(one.example, human=human), replace(one.draft, logprobs=logprobs)))
     reported = [sum(fit_edit_filter(found, seed=seed).words_gained.values()) for seed in range(4)]
     assert min(reported) < 0
 
@@ -105,9 +107,9 @@ def test_the_reported_gain_is_not_what_the_threshold_was_chosen_by() -> None:
 def test_all_edits_in_one_passage_are_held_out_from_nothing_and_none_is_let_through() -> None:
     words = [f"{word}{number}" for number in range(12) for word in WORDS]
     mt = " ".join(word if at % 2 else "Xen" for at, word in enumerate(words))
-    chances = tuple(TokenLogprobs((" " if at else "") + word, -0.05) for at, word in enumerate(words))
+    logprobs = tuple(TokenLogprobs((" " if at else "") + word, -0.05) for at, word in enumerate(words))
     human = " ".join(words)
-    alone = DraftedExample(Example("1", "b", "Kivi .", mt, human, "et", "en"), Draft(human, logprobs=chances))
+    alone = DraftedExample(Example("1", "b", "Kivi .", mt, human, "et", "en"), Draft(human, logprobs=logprobs))
     fitted = fit_edit_filter([alone])
     assert (fitted.edit_filter.threshold, fitted.edits_kept, fitted.words_gained) == (1.0, 0, {"et-en": 0.0})
 
@@ -130,9 +132,9 @@ def test_an_edit_that_loses_meaning_is_never_let_through() -> None:
     fitted = fit_edit_filter(drafts(120, good=0.5))
     one = drafts(1, good=1.0)[0]
     shorter = " ".join(one.example.mt.split()[:-1])
-    chances = tuple(TokenLogprobs((" " if at else "") + word, 0.0) for at, word in enumerate(shorter.split()))
+    logprobs = tuple(TokenLogprobs((" " if at else "") + word, 0.0) for at, word in enumerate(shorter.split()))
     sifted = fitted.edit_filter.model_copy(update={"threshold": 0.01}).apply(
-        one.example.segment, Draft(shorter, logprobs=chances)
+        one.example.segment, Draft(shorter, logprobs=logprobs)
     )
     assert sifted.text == one.example.mt
 
@@ -163,3 +165,24 @@ def test_a_fold_with_nothing_but_loops_outside_of_it_is_no_error() -> None:
     plain = [replace(one, example=replace(one.example, source_language="et")) for one in drafts(120, good=0.5)]
     found = fit_edit_filter([*plain, *(looping(number) for number in range(3))])
     assert found.words_gained["et-en"] >= 3 * 9
+
+
+def test_with_a_prior_few_edits_change_little_and_harmful_kinds_are_refused() -> None:
+    prior = EditFilter(features={"lead": (0.0, 1.0, 2.0)}, bias=1.0, threshold=0.5)
+    found = fit_edit_filter(drafts(60, good=0.5), joins_neighbours=True, prior=prior).edit_filter
+    kinds = {edit.group[0].edit.kind: edit.gain for one in drafts(60, good=0.5) for edit in _edits(one)}
+    assert set(found.refused_kinds) == {kind for kind, gain in kinds.items() if gain < 0}
+    assert found.threshold == prior.threshold
+    _mean, scale, weight = found.features["lead"]
+    assert weight / scale == pytest.approx(2.0, rel=0.5)  # drawn towards the prior's
+
+
+def test_an_edit_of_a_refused_kind_is_undone_however_sure_the_model_was() -> None:
+    (evidence,) = collect_edit_evidence(
+        Segment("Kivi .", "Old stone", "et", "en"),
+        "Old stones",
+        (TokenLogprobs("Old", -0.1), TokenLogprobs(" stones", -0.1)),
+    )
+    free = EditFilter(features={}, bias=5.0, threshold=0.5)
+    assert free.accepts(evidence)
+    assert not free.model_copy(update={"refused_kinds": (evidence.edit.kind,)}).accepts(evidence)

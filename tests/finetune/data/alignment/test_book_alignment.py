@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ape.errors import InputError
 from finetune.data.alignment import align_book
-from finetune.data.alignment.book_alignment import assign_sentences
-from finetune.data.alignment.sentence_assignment import UNALIGNED
+from finetune.data.alignment.book_alignment import UNALIGNED, assign_sentences
 from tests.finetune.data.alignment.fake_encoder import Bag
 
 SOURCE = [
