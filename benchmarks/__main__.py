@@ -11,7 +11,25 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import alignment, books, compare_page, guards, metrics, preference, service, startup, store, train, vllm
+from benchmarks import (
+    alignment,
+    annotation,
+    books,
+    compare_page,
+    decoding,
+    embedded,
+    guards,
+    ledger,
+    metrics,
+    preference,
+    rating_agreement,
+    service,
+    startup,
+    store,
+    studio,
+    train,
+    vllm,
+)
 from benchmarks.claims import Claim
 
 BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
@@ -19,23 +37,38 @@ BENCHMARKS: Mapping[str, Callable[[], list[Claim]]] = {
     "b": guards.measure,
     "c": startup.measure,
     "align": alignment.measure,
+    "annotation": annotation.measure,
     "books": books.measure,
     "compare": compare_page.measure,
+    "decoding": decoding.measure,
+    "embedded": embedded.measure,
+    "ledger": ledger.measure,
     "metrics": metrics.measure,
+    "agreement": rating_agreement.measure,
     "preference": preference.measure,
     "store": store.measure,
+    "studio": studio.measure,
     "train": train.measure,
     "v": vllm.measure,
 }
 QUICK: Mapping[str, Callable[[], list[Claim]]] = {
+    "a": lambda: service.measure(service.QUICK),
+    "books": lambda: books.measure(words=books.QUICK),
+    "decoding": lambda: decoding.measure(in_flight=(2,), passages=2, rounds=1),
+    "embedded": lambda: embedded.measure(threads=(1,), rounds=1),
     "train": lambda: train.measure(train.QUICK, rounds=1),
     "v": lambda: vllm.measure(vllm.QUICK),
 }
 # What a benchmark needs and this machine lacks, as a sentence, or None.
 MISSING_REQUIREMENT: Mapping[str, Callable[[], str | None]] = {
+    "annotation": annotation.missing,
     "compare": compare_page.missing,
+    "decoding": decoding.missing,
+    "embedded": embedded.missing,
+    "ledger": ledger.missing,
     "metrics": metrics.missing,
     "preference": preference.missing,
+    "studio": studio.missing,
     "train": train.missing,
     "v": vllm.missing,
 }
@@ -49,7 +82,7 @@ def main() -> int:
         choices=BENCHMARKS,
         help="measure one benchmark; a: the service, b: the guards, c: startup, v: vLLM, if it is installed",
     )
-    parser.add_argument("--quick", action="store_true", help="train, v: a short run to test the benchmark itself")
+    parser.add_argument("--quick", action="store_true", help="a short run, to test the longer benchmarks themselves")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     # Exit by an exception, so that the servers under test are stopped too.
@@ -77,8 +110,10 @@ def _format_json(claim: Claim) -> dict[str, object]:
     return {
         "claim": claim.text,
         "bound": _bound(claim) or None,
-        "ratio": claim.ratio,
-        "ratios": claim.ratios,
+        "ratio": claim.ratio if claim.is_comparable else None,
+        "ratios": claim.ratios if claim.is_comparable else None,
+        "tokens": claim.tokens,
+        "prompt_tokens": claim.prompt_tokens,
         "holds": claim.holds,
         "note": claim.note,
         "setting": claim.setting,
@@ -96,10 +131,10 @@ def _format_table(claims: list[Claim]) -> Table:
         table.add_row(
             claim.text,
             _bound(claim),
-            f"{claim.ratio:.2f}",
-            f"{low:.2f} to {high:.2f}",
-            "" if claim.bound is None else "yes" if claim.holds else "NO",
-            claim.note,
+            f"{claim.ratio:.2f}" if claim.is_comparable else "none",
+            f"{low:.2f} to {high:.2f}" if claim.is_comparable else "",
+            "" if claim.bound is None and claim.is_comparable else "yes" if claim.holds else "NO",
+            claim.note if claim.is_comparable else f"The sides did different work: {claim.note}",
         )
     return table
 

@@ -20,6 +20,8 @@ from tests.ape.books.book_factory import make_epub
 from tests.ape.books.sample_book import tale
 
 WORDS = 100_000
+# For a short run, to test the benchmark itself.
+QUICK = 4_000
 # Average number of words in a paragraph of the tale.
 PARAGRAPH = 54
 DELAY = 1.0
@@ -45,11 +47,11 @@ class BenchmarkBook:
     words: int
 
 
-def measure() -> list[Claim]:
+def measure(words: int = WORDS) -> list[Claim]:
     """Measure all claims about books, in about six minutes."""
     with TemporaryDirectory() as folder:
         place = Path(folder)
-        short, long = make_book(place, WORDS), make_book(place, 10 * WORDS)
+        short, long = make_book(place, words), make_book(place, 10 * words)
         with run_delayed_server(DELAY) as url:
             cold = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY)
             again = edit_book(short, place / "a.epub", url=url, store=place / "a.sqlite", concurrency=CONCURRENCY)
@@ -110,7 +112,7 @@ def edit_book(book: BenchmarkBook, output: Path, *, url: str, store: Path, concu
         str(output),
         "--url",
         url,
-        "--lanes",
+        "--concurrency",
         str(concurrency),
     ]
     languages = ["--source-language", "fr", "--target-language", "en"]

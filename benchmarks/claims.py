@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+# How far the generated tokens of two sides may be apart: drafts differ a little, since batching is not deterministic.
+MAX_TOKEN_DIFFERENCE = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A claim, and the ratio of every measured round.
 
-    A claim without a bound always holds. `setting` describes the data and the machine.
+    A claim without a bound always holds. `setting` describes the data and the machine. `tokens` is how many tokens the
+    first side generated for each token of the second, and `prompt_tokens` how many it read: sides that were sent
+    different prompts, or did not do the same work, are not compared.
     """
 
     text: str
@@ -21,6 +26,15 @@ class Claim:
     direction: Literal["at least", "at most"] = "at least"
     note: str = ""
     setting: str = ""
+    tokens: float | None = None
+    prompt_tokens: float | None = None
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether both sides read the same prompts and did the same work."""
+        if self.prompt_tokens not in (None, 1):
+            return False
+        return self.tokens is None or abs(self.tokens - 1) <= MAX_TOKEN_DIFFERENCE
 
     @property
     def ratio(self) -> float:
@@ -34,7 +48,9 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether the median meets the bound."""
+        """Whether the median meets the bound; never if the sides are not comparable."""
+        if not self.is_comparable:
+            return False
         if self.bound is None:
             return True
         return self.ratio >= self.bound if self.direction == "at least" else self.ratio <= self.bound

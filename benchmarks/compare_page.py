@@ -84,18 +84,19 @@ class WordRecall:
 
 def missing() -> str | None:
     """Whether a browser is missing, as a sentence; None if it is not."""
-    if _browser() is None:
+    if browser_command() is None:
         return "The page of a comparison is not measured: there is no chromium on this machine."
     return None
 
 
-def _browser() -> str | None:
+def browser_command() -> str | None:
+    """Path of the browser, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def measure() -> list[Claim]:
     """Open and search both pages alternately."""
-    command = _browser()
+    command = browser_command()
     assert command, "checked by missing()"
     found = synthetic_systems()
     with tempfile.TemporaryDirectory() as folder:
@@ -153,12 +154,12 @@ def _time_page(browser: Browser, page: Path) -> PageTiming:
         tab.run(_SEEK.replace("WORD", json.dumps(SEARCH_WORD)))
         tab.settle()
 
-    look = PageTiming(_main_thread_time(browser, open_it), _main_thread_time(browser, seek))
+    look = PageTiming(main_thread_time(browser, open_it), main_thread_time(browser, seek))
     tab.close()
     return look
 
 
-def _main_thread_time(browser: Browser, work: Callable[[], None]) -> MainThreadTime:
+def main_thread_time(browser: Browser, work: Callable[[], None]) -> MainThreadTime:
     """Time that the work takes of the page's main thread."""
     browser.call("Tracing.start", categories="toplevel", transferMode="ReportEvents")
     work()

@@ -69,7 +69,8 @@ def measure(steps: int = STEPS, rounds: int = ROUNDS) -> list[Claim]:
     def claim(text: str, one: str, other: str, of: Callable[[TrainingCost], float], **bound: Any) -> Claim:
         pairs = list(zip(found[one], found[other], strict=True))
         note = f"{_median(found[one], of):,.1f} against {_median(found[other], of):,.1f}"
-        return Claim(text, tuple(of(a) / of(b) for a, b in pairs), note=note, setting=setting, **bound)
+        tokens = sum(a.tokens for a, _ in pairs) / sum(b.tokens for _, b in pairs)
+        return Claim(text, tuple(of(a) / of(b) for a, b in pairs), note=note, setting=setting, tokens=tokens, **bound)
 
     def rate(side: TrainingCost) -> float:
         return side.rate

@@ -33,7 +33,7 @@ import httpx2
 from ape.engines.vllm.launch import SPECULATION
 from benchmarks.claims import Claim
 from benchmarks.concurrent_requests import run_concurrently
-from benchmarks.service import BenchmarkPassage
+from benchmarks.sample_prompts import BenchmarkPassage
 from benchmarks.vllm_clients import (
     ADAPTER,
     BASE,
@@ -237,23 +237,41 @@ async def compare_sides(
             )
         ratios = tuple(one.rate / other.rate for one, other in rounds)
         note = _note(rounds) + (_our_time(rounds) if bound else "")
-        claims.append(Claim(f"{text}, {concurrency} in flight", ratios, bound, note=note))
+        tokens, prompt_tokens = _tokens(rounds), _prompt_tokens(rounds)
+        name = f"{text}, {concurrency} in flight"
+        claims.append(Claim(name, ratios, bound, note=note, tokens=tokens, prompt_tokens=prompt_tokens))
     return claims
 
 
 def _note(rounds: Rounds) -> str:
     one, other = zip(*rounds, strict=True)
-    written = sum(run.written for run in one) / sum(run.written for run in other)
     computed = sum(run.processor_time.vllm for run in one) / sum(run.processor_time.vllm for run in other)
     note = (
         f"{median(run.rate for run in one):.2f} against {median(run.rate for run in other):.2f} passages a second; "
-        f"tokens {written:.2f}, processor time of vLLM {computed:.2f}"
+        f"tokens {_tokens(rounds):.2f}, processor time of vLLM {computed:.2f}"
     )
     drafts = [[answer.tokens for run in side for answer in run.answers] for side in (one, other)]
     if all(map(all, drafts)):
         same = sum(first == second for first, second in zip(*drafts, strict=True))
         note += f"; {same} of {len(drafts[0])} drafts the same, token for token"
     return note
+
+
+def _tokens(rounds: Rounds) -> float:
+    """Tokens of the first side for each token of the second."""
+    one, other = zip(*rounds, strict=True)
+    return float(sum(run.written for run in one) / sum(run.written for run in other))
+
+
+def _prompt_tokens(rounds: Rounds) -> float | None:
+    """Prompt tokens of the first side for each of the second, where both are known; a draft cut off tells none."""
+    pairs = [
+        (first.prompt_length, second.prompt_length)
+        for one, other in rounds
+        for first, second in zip(one.answers, other.answers, strict=True)
+        if first.prompt_length and second.prompt_length
+    ]
+    return sum(first for first, _ in pairs) / sum(second for _, second in pairs) if pairs else None
 
 
 def _our_time(rounds: Rounds) -> str:

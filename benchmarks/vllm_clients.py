@@ -18,10 +18,8 @@ from openai import AsyncStream
 from openai.types import Completion
 from openai.types.chat import ChatCompletionChunk
 
-from ape.engines import Model
 from ape.passage.segment import Segment
-from ape.post_editor import post_edit
-from benchmarks.service import OPTIONS, BenchmarkPassage, _Recorder, sample_passages
+from benchmarks.sample_prompts import OPTIONS, BenchmarkPassage, recorded_passage, sample_passages
 
 BASE, ADAPTER = "base", "copier"
 
@@ -61,10 +59,11 @@ def _seconds(pid: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class DraftTokens:
-    """Number of tokens of a draft, and the tokens on request."""
+    """The tokens of a prompt and of its draft: how many there are, and those of the draft on request."""
 
     length: int
     tokens: tuple[int, ...] = ()
+    prompt_length: int = 0
 
 
 AskForTokens = Callable[[BenchmarkPassage], Awaitable[DraftTokens]]
@@ -99,7 +98,8 @@ async def _ask_service(server: VllmServer) -> AsyncIterator[AskForTokens]:
             }
             response = await client.post("/v1/post-edit", json=question)
             response.raise_for_status()
-            return DraftTokens(int(response.json()["usage"]["completion_tokens"]))
+            usage = response.json()["usage"]
+            return DraftTokens(int(usage["completion_tokens"]), prompt_length=int(usage["prompt_tokens"]))
 
         yield ask
 
@@ -157,17 +157,18 @@ async def _ask_vllm(
 
 async def _read(stream: AsyncIterator[Any], text_of: Callable[[Any], str | None], limit: int | None) -> DraftTokens:
     """Join the text, as the service does; closing the stream early stops vLLM."""
-    text, pieces, length = "", 0, None
+    text, pieces, length, prompt_length = "", 0, None, 0
     tokens: list[int] = []
     async for chunk in stream:
-        length = chunk.usage.completion_tokens if chunk.usage else length
+        if chunk.usage:
+            length, prompt_length = chunk.usage.completion_tokens, chunk.usage.prompt_tokens
         for choice in chunk.choices:
             tokens += (choice.model_extra or {}).get("token_ids") or ()
             if piece := text_of(choice):
                 text, pieces = text + piece, pieces + 1
         if limit and len(text) > limit:
             break
-    return DraftTokens(pieces if length is None else length, tuple(tokens))
+    return DraftTokens(pieces if length is None else length, tuple(tokens), prompt_length)
 
 
 class NumberedSentences:
@@ -190,27 +191,9 @@ class NumberedSentences:
         return first, first if shared else await self._numbered(sentences, form)
 
     async def _numbered(self, sentences: Sequence[Segment], form: str) -> list[BenchmarkPassage]:
-        return [await _recorded_request(_with_number(next(self._numbers), sentence), form) for sentence in sentences]
+        return [await recorded_passage(_with_number(next(self._numbers), one), form) for one in sentences]
 
 
 def _with_number(number: int, sentence: Segment) -> Segment:
     source, mt = (f"{number}. {text}" for text in (sentence.source, sentence.mt))
     return replace(sentence, source=source, mt=mt, glossary=())
-
-
-class _FormatRecorder(_Recorder):
-    """Records requests to a model of a format."""
-
-    def __init__(self, form: str) -> None:
-        super().__init__()
-        self._form: str = form
-
-    @asynccontextmanager
-    async def using(self, name: str) -> AsyncIterator[Model]:
-        yield Model("recorder", format=self._form)
-
-
-async def _recorded_request(segment: Segment, form: str) -> BenchmarkPassage:
-    recorder = _FormatRecorder(form)
-    await post_edit(segment, recorder, options=OPTIONS)
-    return BenchmarkPassage(segment, *recorder.asked[0])

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ METRICS = (
     "dblonde", "ltcr", "dip-consistency", "dip-connectives", "dip-pronouns", "dip-coherence", "entities", "kp",
     "zero-pronouns",
 )  # fmt: skip
+LEVELS = ("segment", "document", "system")
 _CHOICES: Mapping[str, Any] = {"text1": "first", "text2": "second"}
 
 
@@ -136,9 +138,49 @@ def measure_metric_agreement(
         )
 
 
+def agreement_by_level(
+    votes: Sequence[Vote], scores: Mapping[tuple[str, str], float], *, higher_is_better: bool = True
+) -> dict[str, tuple[float, int]]:
+    """How often a metric prefers the version that people prefer, and of how many pairs, at three levels.
+
+    A segment is a passage with one vote; a document is the ten passages of a book in a language pair; a system is a
+    version of all passages. Where people are split evenly there is nothing to agree with; a metric's tie is half right.
+    """
+    groups: dict[str, dict[tuple[str, ...], list[tuple[int, float]]]] = {level: {} for level in LEVELS}
+    for vote in votes:
+        first, second = vote.pair
+        ours = scores.get((vote.item, first)), scores.get((vote.item, second))
+        if None in ours or any(math.isnan(one) for one in ours if one is not None):
+            continue
+        difference = (ours[0] or 0.0) - (ours[1] or 0.0)
+        row = (1 if vote.winner == first else -1), difference if higher_is_better else -difference
+        for level, key in zip(LEVELS, ((vote.item, vote.language), (vote.language,), ()), strict=True):
+            groups[level].setdefault((*key, first, second), []).append(row)
+    return {level: _accuracy_of_groups(found.values()) for level, found in groups.items()}
+
+
+def _accuracy_of_groups(groups: Iterable[Sequence[tuple[int, float]]]) -> tuple[float, int]:
+    signs = [(sum(vote for vote, _ in rows), sum(difference for _, difference in rows)) for rows in groups]
+    right = [(1 + math.copysign(1, votes) * (ours > 0) - math.copysign(1, votes) * (ours < 0)) / 2
+             for votes, ours in signs if votes]  # fmt: skip
+    return (sum(right) / len(right) if right else math.nan), len(right)
+
+
 def without_target_languages(data: KarpinskaVotes) -> KarpinskaVotes:
     """Remove the target languages: word metrics then count a Japanese clause as a word, as sacrebleu does."""
     return replace(data, corpora=tuple(replace(corpus, target_language="und") for corpus in data.corpora))
+
+
+def level_lines(data: KarpinskaVotes, names: Sequence[str] = METRICS) -> Iterator[str]:
+    """One line for each metric that has scores."""
+    from eval.metrics.registry import create_metrics
+
+    for metric in create_metrics(list(names)):
+        found = score_versions(metric, data.corpora)
+        if not isinstance(found, Unmeasured):
+            levels = agreement_by_level(data.votes, found[0], higher_is_better=metric.higher_is_better)
+            cells = "  ".join(f"{100 * value:5.1f} ({number})" for value, number in levels.values())
+            yield f"{metric.name:<16}  {cells}"
 
 
 def _format_row(name: str, found: MetricAgreement | Unmeasured) -> str:
@@ -179,6 +221,9 @@ def main() -> None:
     print(f"\nAgreement of metrics with the votes\n{head}", flush=True)
     for name, found in measure_metric_agreement(data, given.metric, samples=given.samples, seed=given.seed):
         print(_format_row(name, found), flush=True)
+    print(f"\nAccuracy by level: {', '.join(LEVELS)} (number of pairs)")
+    for line in level_lines(data, given.metric):
+        print(line, flush=True)
     for _, found in measure_metric_agreement(
         without_target_languages(data), ["chrf++"], samples=given.samples, seed=given.seed
     ):

@@ -4,12 +4,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
 import pytest
 
-from benchmarks.service import BenchmarkPassage
+from benchmarks.sample_prompts import BenchmarkPassage
 from benchmarks.vllm import compare_sides
 from benchmarks.vllm_clients import AskForTokens, DraftTokens, NumberedSentences, ProcessorTime, VllmSide
 
@@ -21,7 +22,7 @@ async def recorded_side(order: list[str], name: str) -> AsyncIterator[AskForToke
 
     async def ask(passage: BenchmarkPassage) -> DraftTokens:
         order.append(passage.segment.mt[:4])
-        return DraftTokens(2, (1, len(passage.prompt.text)))
+        return DraftTokens(2, (1, len(passage.prompt.text)), len(passage.prompt.text))
 
     yield ask
 
@@ -71,6 +72,24 @@ async def test_sides_on_different_models_get_the_same_prompts_and_new_ones_in_ea
     order, pair = sides()
     await compare_sides("A / B", pair, NumberedSentences(), {1: (2, 2)}, shared=True)
     assert " ".join(order) == "A 1000 1001 B 1000 1001 B 1002 1003 A 1002 1003"
+
+
+async def test_sides_that_are_sent_different_prompts_get_no_ratio() -> None:
+    @asynccontextmanager
+    async def longer() -> AsyncIterator[AskForTokens]:
+        async def ask(passage: BenchmarkPassage) -> DraftTokens:
+            return DraftTokens(2, prompt_length=len(passage.prompt.text) + 1)
+
+        yield ask
+
+    _, (one, other) = sides()
+    texts = NumberedSentences()
+    (same,) = await compare_sides("A / B", (one, other), texts, {1: (2, 2)}, bound=0.1)
+    (different,) = await compare_sides("A / C", (one, replace(other, opened=longer)), texts, {1: (2, 2)}, bound=0.1)
+    assert same.prompt_tokens == 1
+    assert same.is_comparable
+    assert not different.is_comparable
+    assert not different.holds
 
 
 async def test_drafts_are_compared_token_for_token() -> None:

@@ -1,0 +1,1 @@
+"""What the ledger repairs, misses and spoils, measured on published translations."""
