@@ -82,16 +82,19 @@ def service_address(service_settings: Settings) -> Iterator[str]:
 
 @pytest.fixture
 def service(service_address: str) -> Iterator[httpx2.Client]:
-    """A client of the service."""
-    with httpx2.Client(base_url=service_address, timeout=60) as client:
+    """A client of the service. Unfinished jobs of a test are deleted, so that the next test waits for none of them."""
+    with httpx2.Client(base_url=service_address, timeout=300) as client:
         yield client
+        for job in client.get("/v1/jobs", params={"limit": 100}).json()["jobs"]:
+            if job["state"] in ("running", "paused", "failed"):
+                client.delete(f"/v1/jobs/{job['id']}")
 
 
 @pytest.fixture
 def until() -> Callable[..., Awaitable[None]]:
     """Poll a condition, plain or awaitable, until it holds; fail after a timeout."""
 
-    async def wait(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
+    async def wait(condition: Callable[[], object], *, seconds: float = 120.0) -> None:
         deadline = time.monotonic() + seconds
         while True:
             met = condition()

@@ -1,8 +1,8 @@
-"""Markers by what a test needs besides Python: a model, a browser, PostgreSQL, torch, processes of its own, vLLM.
+"""Markers by what a test needs besides Python: a model, a browser, PostgreSQL, torch, Ray, processes of its own, vLLM.
 
-A test gets its markers from the fixtures it uses, from its module (`pytestmark`) or from a decorator. `make quick`
-runs the tests that need none of them. A test that starts a process, or a quick run that imports torch, fails without
-the marker, so the quick tests stay quick.
+A test gets its markers from the fixtures it uses, from its module (`pytestmark`, `SLOW_MODULES`) or from a decorator.
+`make quick` runs the tests that need none of them. A test that starts a process, or a quick run that imports torch,
+fails without the marker, so the quick tests stay quick.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ MARKERS: Mapping[str, str] = {
     "browser": "opens pages in chromium",
     "postgresql": "starts a PostgreSQL server",
     "torch": "imports torch",
+    "ray": "starts Ray",
     "subprocess": "starts processes",
     "vllm": "needs a real vLLM",
-    "slow": "takes more than ten seconds",
+    "slow": "takes more than ten seconds, or is in a module that does",
 }
 FIXTURE_MARKERS: Mapping[str, str] = {
     "browser": "browser",
@@ -29,10 +30,31 @@ FIXTURE_MARKERS: Mapping[str, str] = {
     "run": "subprocess",
     "smollm2": "model",
 }
-STARTS_PROCESSES = frozenset({"browser", "postgresql", "subprocess", "vllm"})
+# Modules that take five seconds or more in all, by `--durations`, and whose subject has quicker tests elsewhere:
+# measurements, studies of published data, and tests of whole commands.
+SLOW_MODULES = (
+    "ape/books/test_aligner.py",
+    "ape/books/test_hostile_packages.py",
+    "ape/books/test_hostile_patterns.py",
+    "ape/cli/finetune/test_gate_and_score.py",
+    "ape/cli/test_compare.py",
+    "ape/engines/test_embedded_adapters.py",
+    "benchmarks/studies",
+    "eval/linguistics/word_alignment/test_aligners.py",
+    "eval/metrics/dip/test_shared_data.py",
+    "eval/metrics/metamorphic",
+    "eval/metrics/test_batched_ter.py",
+    "eval/metrics/test_bertscore.py",
+    "eval/metrics/test_human_correlation.py",
+    "finetune/data/test_build.py",
+    "finetune/export/test_gguf_lora.py",
+    "finetune/training/test_edit_filter.py",
+)
+STARTS_PROCESSES = frozenset({"browser", "postgresql", "ray", "subprocess", "vllm"})
 _MODULE_NEEDS_TORCH = re.compile(r"^pytestmark = .*mark\.torch", re.MULTILINE)
 # Started by `platform`, by matplotlib for its fonts, by the word aligner, and once to fetch the schemas of formats.
 _QUICK_PROGRAMS = frozenset({"uname", "fc-list", "eflomal", "apt-get", "dpkg-deb", "dpkg"})
+_SLOW_PATHS = tuple(Path(__file__).parent / name for name in SLOW_MODULES)
 _processes: list[str] = []
 _torch_importers: list[str] = []
 
@@ -48,6 +70,8 @@ def _audit(event: str, arguments: tuple[object, ...]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers, and watch for processes and torch."""
+    if missing := [path for path in _SLOW_PATHS if not path.exists()]:
+        raise pytest.UsageError(f"SLOW_MODULES of tests/needs.py has {missing[0]}, which does not exist.")
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     sys.addaudithook(_audit)
@@ -66,8 +90,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by their fixtures."""
+    """Mark tests by their fixtures and modules."""
     for item in items:
+        if any(item.path.is_relative_to(path) for path in _SLOW_PATHS):
+            item.add_marker("slow")
         for fixture in getattr(item, "fixturenames", ()):
             if marker := FIXTURE_MARKERS.get(fixture):
                 item.add_marker(marker)

@@ -193,9 +193,9 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def running(app: Any) -> Iterator[str]:
-    """Serve an application on a loopback socket within the block; yield its address."""
-    config = uvicorn.Config(app, port=0, log_level="critical", ws="none", timeout_graceful_shutdown=2)
+def running(app: Any, **options: Any) -> Iterator[str]:
+    """Serve an application on a loopback socket within the block; yield its address. `options` are those of uvicorn."""
+    config = uvicorn.Config(app, port=0, log_level="critical", ws="none", timeout_graceful_shutdown=2, **options)
     server = _Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

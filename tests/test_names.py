@@ -53,3 +53,28 @@ def test_no_module_is_named_by_a_metaphor(package: str) -> None:
     # `ape finetune gate` is a command that users type; its module is called after what it does.
     names = {path.stem for path in (ROOT / package).rglob("*.py")}
     assert names & METAPHORS == set()
+
+
+def defined_names(tree: ast.Module) -> set[str]:
+    """The names of classes, functions and fields that a module defines."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            fields = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
+            names |= {target.id for target in fields if isinstance(target, ast.Name)}
+    return {name.strip("_").lower() for name in names}
+
+
+def test_no_class_function_or_field_is_named_by_a_metaphor() -> None:
+    # These words have a literal meaning too: the line of a file, the places of a word, what is kept and what is shown.
+    # `gate` is what an adapter card and a command that users type call the filter of edits.
+    metaphors = METAPHORS - {"line", "places", "kept", "shown", "gate"}
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    found = {str(path): defined_names(ast.parse(path.read_text(encoding="utf-8"))) & metaphors for path in paths}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_field_that_is_named_by_a_metaphor_is_found() -> None:
+    assert defined_names(ast.parse("class Job:\n    told: str\n    def _siding(self): ...")) >= {"told", "siding"}

@@ -101,17 +101,17 @@ def main() -> None:
 
 
 def build(gguf: Path, folder: Path) -> None:
-    """Make all three in a folder beside, then put it in place in one step."""
+    """Make all three in a temporary folder, then rename it."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     torch.set_num_threads(THREADS)
     torch.use_deterministic_algorithms(mode=True)
-    with telling("base: unpacking the GGUF file"):
+    with timed_step("base: unpacking the GGUF file"):
         make_base(gguf, partial / "base")
-    with telling("copier: training"):
+    with timed_step("copier: training"):
         make_copier(partial / "base", partial / "copier")
-    with telling("rambler: drawing random weights"):
+    with timed_step("rambler: drawing random weights"):
         make_rambler(partial / "base", partial / "rambler")
     (partial / "SHA256SUMS").write_text("".join(sums(partial)), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
@@ -221,16 +221,16 @@ def completion_loss(model: Any, batch: list[tuple[list[int], list[int]]]) -> Any
     """Mean over the completions' tokens. Logits are taken only there: the vocabulary is what costs."""
     longest = max(len(prompt) + len(completion) for prompt, completion in batch)
     tokens = torch.zeros(len(batch), longest, dtype=torch.long)
-    attention, asked = torch.zeros_like(tokens), torch.zeros_like(tokens, dtype=torch.bool)
+    attention, is_answer = torch.zeros_like(tokens), torch.zeros_like(tokens, dtype=torch.bool)
     for row, (prompt, completion) in enumerate(batch):
         end = len(prompt) + len(completion)
         tokens[row, :end] = torch.tensor(prompt + completion)
         attention[row, :end] = 1
-        asked[row, len(prompt) : end] = True
+        is_answer[row, len(prompt) : end] = True
     inner = model.get_base_model()
     states = inner.model(input_ids=tokens, attention_mask=attention).last_hidden_state
-    logits = inner.lm_head(states[:, :-1][asked[:, 1:]])
-    return torch.nn.functional.cross_entropy(logits, tokens[asked])
+    logits = inner.lm_head(states[:, :-1][is_answer[:, 1:]])
+    return torch.nn.functional.cross_entropy(logits, tokens[is_answer])
 
 
 def sums(folder: Path) -> Iterator[str]:
@@ -241,7 +241,7 @@ def sums(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def telling(what: str) -> Iterator[None]:
+def timed_step(what: str) -> Iterator[None]:
     """Say what goes on, and how long it took."""
     began = time.monotonic()
     print(f"{what} …", file=sys.stderr, flush=True)

@@ -147,7 +147,7 @@ def write_cards(models: Path, adapters: Path) -> None:
         place.mkdir(parents=True)
         for path in (models / name).iterdir():
             (place / path.name).write_bytes(path.read_bytes())
-        words = ["models", "card", place, "--base", models / "base", "--format", form, "--languages", "fr-en"]
+        words = ["models", "card", place, "--base", models / "base", "--prompt-format", form, "--languages", "fr-en"]
         subprocess.run([str(word) for word in (APE, *words)], check=True, capture_output=True)
 
 

@@ -20,14 +20,14 @@ from tests.vllm.served_drafts import Served
 
 PROMPTS = 50
 TOKENS = 48
-IN_FLIGHT = 8
+CONCURRENCY = 8
 # If the two best logits are closer than this, either may win.
 NEAR_TIE = 0.01
 LEAST_SAME = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PromptCase:
     """A prompt, and the MT in it."""
 
     prompt: str
@@ -69,7 +69,7 @@ class Parting:
 async def test_a_served_adapter_writes_what_peft_writes(
     adapter: str, service: Served, models: Path, vllm_python: str
 ) -> None:
-    questions = asked(as_sep if adapter == "copier" else as_story)
+    questions = prompt_cases(as_sep if adapter == "copier" else as_story)
     served = await ask_vllm(service, adapter, questions)
     expected = ask_peft(models, adapter, questions, served, python=vllm_python)
     partings = [
@@ -84,7 +84,7 @@ async def test_a_served_adapter_writes_what_peft_writes(
 
 async def test_adapters_say_what_the_base_does_not(service: Served) -> None:
     """Otherwise parity would also hold for adapters that change nothing."""
-    questions = asked(as_sep)[:8]
+    questions = prompt_cases(as_sep)[:8]
     base, copier, rambler = [
         [written.text for written in await ask_vllm(service, name, questions)] for name in ("base", "copier", "rambler")
     ]
@@ -93,7 +93,7 @@ async def test_adapters_say_what_the_base_does_not(service: Served) -> None:
     assert sum(text != other for text, other in zip(rambler, base, strict=True)) >= 6
 
 
-def asked(ask: Callable[[Question], Asked]) -> list[Asked]:
+def prompt_cases(ask: Callable[[Question], PromptCase]) -> list[PromptCase]:
     """The first two sentences of each paragraph of the sample chapters, as far as there are two."""
     questions = [
         Question(source.strip(), mt.strip(), segment.source_language, segment.target_language)
@@ -102,30 +102,30 @@ def asked(ask: Callable[[Question], Asked]) -> list[Asked]:
         for source, mt in list(zip(split_sentences(segment.source), split_sentences(segment.mt), strict=False))[:2]
     ]
     prompts = [ask(question) for question in questions[:PROMPTS]]
-    assert len({asked.prompt for asked in prompts}) == PROMPTS
+    assert len({prompt_cases.prompt for prompt_cases in prompts}) == PROMPTS
     return prompts
 
 
-def as_sep(question: Question) -> Asked:
+def as_sep(question: Question) -> PromptCase:
     """Prompts in the format of tuned adapters."""
     rendered = SEP.render(question)
-    return Asked(rendered.text, question.mt, rendered.stop)
+    return PromptCase(rendered.text, question.mt, rendered.stop)
 
 
-def as_story(question: Question) -> Asked:
+def as_story(question: Question) -> PromptCase:
     """The MT alone as a prompt: this gives the longest texts and the most near-ties."""
-    return Asked(question.mt, question.mt, ())
+    return PromptCase(question.mt, question.mt, ())
 
 
-async def ask_vllm(service: Served, model: str, questions: list[Asked]) -> list[Written]:
+async def ask_vllm(service: Served, model: str, questions: list[PromptCase]) -> list[Written]:
     """Completions of vLLM, several at a time: a shared batch must not change them."""
-    places = asyncio.Semaphore(IN_FLIGHT)
+    limit = asyncio.Semaphore(CONCURRENCY)
     options = {"model": model, "temperature": 0, "return_token_ids": True}
     headers = {"Authorization": f"Bearer {service.vllm_key}"}
     async with httpx2.AsyncClient(base_url=service.vllm_url, headers=headers, timeout=600) as client:
 
-        async def ask(question: Asked) -> Written:
-            async with places:
+        async def ask(question: PromptCase) -> Written:
+            async with limit:
                 answer = await client.post("/completions", json=question.body() | options)
             choice = answer.raise_for_status().json()["choices"][0]
             return Written(choice["token_ids"], choice["text"], [], [])
@@ -134,7 +134,7 @@ async def ask_vllm(service: Served, model: str, questions: list[Asked]) -> list[
 
 
 def ask_peft(
-    models: Path, adapter: str, questions: list[Asked], guesses: list[Written], *, python: str
+    models: Path, adapter: str, questions: list[PromptCase], guesses: list[Written], *, python: str
 ) -> list[Written]:
     """Completions of transformers and peft in vLLM's environment; correct guesses make it faster."""
     words = [models / "base", "--adapter", models / adapter]

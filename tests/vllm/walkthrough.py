@@ -85,11 +85,14 @@ async def move_under_load(address: str) -> Counter[tuple[int, str]]:
     async with httpx2.AsyncClient(base_url=address, timeout=300) as client:
         asking = [asyncio.create_task(keep_asking(client)) for _ in range(CLIENTS)]
         for model in MOVES:
+            before = seen[200, model]
             moved = await client.put("/v1/aliases/default", json={"model": model})
             require(moved.status_code == 200, moved.text)
             # A passage that begins now gets the new model, even while others are in progress.
             answer = await client.post("/v1/post-edit", json=PASSAGE)
             require(answer.json().get("model") == model, answer.text)
+            while seen[200, model] == before:  # noqa: ASYNC110 - until a client has had an answer of it
+                await asyncio.sleep(0.05)
         stop.set()
         await asyncio.gather(*asking)
     return seen
