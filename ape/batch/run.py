@@ -157,10 +157,22 @@ def run_dataset(folder: BatchFolder, execute: Callable[[], None]) -> None:
 
 
 def read_rows(folder: BatchFolder, plan: BatchPlan) -> Any:
-    """The stretches of the plan, as a dataset. Ray Data can checkpoint what reads, maps and writes."""
+    """The stretches of the plan, as a dataset with a block for each file.
+
+    Ray Data can checkpoint what reads, maps and writes. Its second reader packs small files into blocks of 128 MB,
+    whatever number is asked for, so that one actor would edit all; for the ids of a checkpoint that is right.
+    """
     import ray
 
-    return ray.data.read_parquet(folder.path(plan.stretch_folder), filesystem=folder.files, num_cpus=TASK_CPUS)
+    files = len(folder.names(plan.stretch_folder))
+    context = ray.data.DataContext.get_current()
+    packs, context.use_datasource_v2 = context.use_datasource_v2, False
+    try:
+        return ray.data.read_parquet(
+            folder.path(plan.stretch_folder), filesystem=folder.files, num_cpus=TASK_CPUS, override_num_blocks=files
+        )
+    finally:
+        context.use_datasource_v2 = packs
 
 
 def write_rows(folder: BatchFolder, rows: Any) -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ape.batch.folder import BatchFolder
+from ape.batch.planning import read_plan
+from ape.batch.run import Cluster, connected, read_rows
 from benchmarks.delayed_server import POISON, run_delayed_server
 from tests.ape.batch.library import make_library, write_manifest
 
@@ -47,6 +50,21 @@ def test_a_library_is_planned_run_and_put_together(tmp_path: Path) -> None:
     assert "keeps the MT" in assembled.stderr
     assert "3 of 3 books were written" in assembled.stderr
     assert all(book.output.exists() for book in books)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")  # of Ray's own settings, when it copies them
+def test_each_file_of_the_plan_is_a_block_of_its_own_so_that_all_actors_have_work(tmp_path: Path) -> None:
+    books = make_library(tmp_path, 5, paragraphs=100, formats=("txt",))
+    manifest, place = write_manifest(tmp_path / "m.csv", books), str(tmp_path / "batch")
+    with run_delayed_server(0.0) as url:
+        planned = ape(tmp_path, "plan", str(manifest), "-o", place, "--url", url)
+        assert planned.returncode == 0, planned.stderr
+    folder = BatchFolder(place)
+    plan = read_plan(folder)
+    with connected(Cluster()):
+        blocks = [len(one) for one in read_rows(folder, plan).iter_batches(batch_size=None, batch_format="pandas")]
+    assert sorted(blocks) == [8, 16, 16]
+    assert plan.stretches == 40
 
 
 def test_the_plain_form_edits_paragraphs_alone(tmp_path: Path) -> None:
