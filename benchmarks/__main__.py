@@ -6,6 +6,7 @@ import argparse
 import json
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 
 from rich.console import Console
@@ -87,15 +88,13 @@ def main() -> int:
     given = parser.parse_args()
     # Exit by an exception, so that the servers under test are stopped too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    claims = []
-    for name in [given.only] if given.only else BENCHMARKS:
-        if name in MISSING_REQUIREMENT and (missing := MISSING_REQUIREMENT[name]()):
+    chosen = {name: (QUICK if given.quick else {}).get(name, BENCHMARKS[name]) for name in BENCHMARKS}
+    if given.only:
+        if missing := MISSING_REQUIREMENT.get(given.only, _nothing)():
             print(missing, file=sys.stderr, flush=True)
-            if given.only:
-                return 2
-            continue
-        print(f"measuring {name} …", file=sys.stderr, flush=True)
-        claims += (QUICK if given.quick and name in QUICK else BENCHMARKS)[name]()
+            return 2
+        chosen = {given.only: chosen[given.only]}
+    claims, failed = run_benchmarks(chosen)
     if given.json:
         print(json.dumps([_format_json(claim) for claim in claims], indent=2))
     else:
@@ -103,7 +102,40 @@ def main() -> int:
         console.print(_format_table(claims))
         for setting in dict.fromkeys(claim.setting for claim in claims if claim.setting):
             console.print(setting, markup=False)
-    return 0 if all(claim.holds for claim in claims) else 1
+    if failed:
+        print(f"These did not run to their end: {', '.join(failed)}.", file=sys.stderr)
+    return 0 if all(claim.holds for claim in claims) and not failed else 1
+
+
+def run_benchmarks(chosen: Mapping[str, Callable[[], list[Claim]]]) -> tuple[list[Claim], list[str]]:
+    """Run them one after the other, each claim printed at once; returns the claims, and the names of those that failed.
+
+    One that fails does not take the results of hours with it.
+    """
+    claims, failed = list[Claim](), list[str]()
+    for name, measure in chosen.items():
+        if missing := MISSING_REQUIREMENT.get(name, _nothing)():
+            print(missing, file=sys.stderr, flush=True)
+            continue
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        try:
+            found = measure()
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        for claim in found:
+            print(f"  {claim.text}: {_measured(claim)}", file=sys.stderr, flush=True)
+        claims += found
+    return claims, failed
+
+
+def _nothing() -> None:
+    """The answer of benchmarks that need nothing."""
+
+
+def _measured(claim: Claim) -> str:
+    return f"{claim.ratio:.2f}" if claim.is_comparable else "none"
 
 
 def _format_json(claim: Claim) -> dict[str, object]:
@@ -131,7 +163,7 @@ def _format_table(claims: list[Claim]) -> Table:
         table.add_row(
             claim.text,
             _bound(claim),
-            f"{claim.ratio:.2f}" if claim.is_comparable else "none",
+            _measured(claim),
             f"{low:.2f} to {high:.2f}" if claim.is_comparable else "",
             "" if claim.bound is None and claim.is_comparable else "yes" if claim.holds else "NO",
             claim.note if claim.is_comparable else f"The sides did different work: {claim.note}",
