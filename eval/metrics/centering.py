@@ -25,6 +25,7 @@ from eval.linguistics.annotators.protocol import Annotation
 from eval.linguistics.coreference.resolver import CoreferenceResolver, Mention
 from eval.linguistics.coreference.trained_resolver import default_resolver
 from eval.metrics.annotator import annotator_or_unmeasured
+from eval.metrics.counts_cache import count_once
 from eval.metrics.metric import metric_signature
 from eval.statistics.counts import FloatArray, MetricCounts, Unmeasured, mean_fold
 
@@ -205,9 +206,14 @@ class KpCoherence:
         if isinstance(annotator, Unmeasured):
             return annotator
         resolver = self.resolver or default_resolver(annotator)
-        rows = [self._row(annotator.annotate(one.outputs[system]), resolver) for one in corpus.documents]
         signature = metric_signature(
             self.name, reorderings=self.reorderings, seed=self.seed, resolver=resolver.name, annotator=annotator.name
+        )
+        rows = count_once(
+            corpus,
+            system,
+            signature,
+            lambda: [self._row(annotator.annotate(one.outputs[system]), resolver) for one in corpus.documents],
         )
         names = ("nocb", "salience", "coherence", "reorderings beaten")
         return MetricCounts(

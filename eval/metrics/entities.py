@@ -22,6 +22,7 @@ from eval.linguistics.bwb.markup import BwbMarkup
 from eval.linguistics.bwb.tags import ENTITY_TYPES
 from eval.linguistics.wordings import find_wording_spans, outermost_spans
 from eval.metrics.annotator import annotator_or_unmeasured
+from eval.metrics.counts_cache import count_once
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import Fold, MetricCounts, Unmeasured, mean_fold, share_fold
 
@@ -56,19 +57,15 @@ class EntityMatch:
         annotator = annotator_or_unmeasured(corpus.target_language, self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
-        rows, documents = [], []
-        for number, document in enumerate(corpus.documents):
-            seen = annotator.annotate(document.outputs[system])
-            expected = self._expected_entities(document, system, annotator)
-            texts = zip(document.outputs[system], seen, expected, strict=True)
-            for segment, (text, annotation, entities) in enumerate(texts):
-                if references := document.references_of(segment):
-                    rows.append(_row(text, annotation, entities, references))
-                    documents.append(number)
-        if not rows:
+        documents = [number for number, document, segment in corpus.segments() if document.references_of(segment)]
+        if not documents:
             return Unmeasured("there is no reference")
         source = "annotation" if self.markup else "annotator"
         signature = metric_signature(self.name, case="first", reference=source, annotator=annotator.name)
+        if self.markup:
+            rows = self._rows(corpus, system, annotator)
+        else:
+            rows = count_once(corpus, system, signature, lambda: self._rows(corpus, system, annotator))
         columns = 3 * len(ENTITY_KINDS) + 4
         return MetricCounts(
             np.asarray(rows, dtype=float).reshape(-1, columns),
@@ -92,6 +89,17 @@ class EntityMatch:
                     there = find_wording_spans(wording.text, reference)
                     for start, end in there[len(find_wording_spans(wording.text, output)) :]:
                         yield Mark(document.id, segment, "reference", start, end, "lost", wording.type)
+
+    def _rows(self, corpus: Corpus, system: str, annotator: Annotator) -> list[list[float]]:
+        rows = []
+        for document in corpus.documents:
+            seen = annotator.annotate(document.outputs[system])
+            expected = self._expected_entities(document, system, annotator)
+            texts = zip(document.outputs[system], seen, expected, strict=True)
+            for segment, (text, annotation, entities) in enumerate(texts):
+                if references := document.references_of(segment):
+                    rows.append(_row(text, annotation, entities, references))
+        return rows
 
     def _expected_entities(self, document: Document, system: str, annotator: Annotator) -> list[EntityCounts]:
         segments = len(document.outputs[system])

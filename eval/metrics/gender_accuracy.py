@@ -17,6 +17,7 @@ import regex
 from ape.ledger.entity import Gender
 from ape.ledger.links import LedgerIndex
 from eval.corpus.corpus import Corpus, Document
+from eval.metrics.counts_cache import count_once
 from eval.metrics.ledger_names import corpus_ledger
 from eval.metrics.metric import metric_signature
 from eval.statistics.counts import MetricCounts, Unmeasured, share_fold
@@ -38,20 +39,23 @@ class GenderAccuracy:
         """For each segment, whether it is right and whether it is decided."""
         if not any(document.references_of(0) for document in corpus.documents if document.sources):
             return Unmeasured("there is no reference")
-        index = corpus_ledger(corpus, _first_reference)
-        if isinstance(index, Unmeasured):
-            return index
-        rows, documents = [], []
-        for number, document, segment in corpus.segments():
-            rows.append(_decision(document, segment, system, index))
-            documents.append(number)
         pair = f"{corpus.source_language}-{corpus.target_language}"
+        signature = metric_signature(self.name, ledger="source+reference", languages=pair)
+        rows = count_once(corpus, system, signature, lambda: _rows(corpus, system))
+        if isinstance(rows, str):
+            return Unmeasured(rows)
+        documents = [number for number, _, _ in corpus.segments()]
         return MetricCounts(
-            np.asarray(rows, dtype=float),
-            np.asarray(documents, dtype=np.intp),
-            share_fold([0], [1]),
-            metric_signature(self.name, ledger="source+reference", languages=pair),
+            np.asarray(rows, dtype=float), np.asarray(documents, dtype=np.intp), share_fold([0], [1]), signature
         )
+
+
+def _rows(corpus: Corpus, system: str) -> list[tuple[int, int]] | str:
+    """The decision on each segment, or why there is none."""
+    index = corpus_ledger(corpus, _first_reference)
+    if isinstance(index, Unmeasured):
+        return index.why
+    return [_decision(document, segment, system, index) for _, document, segment in corpus.segments()]
 
 
 def _first_reference(document: Document, segment: int) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ape.ledger.links import LedgerIndex
 from eval.corpus.corpus import Corpus, Document
+from eval.metrics.counts_cache import count_once
 from eval.metrics.ledger_names import corpus_ledger, find_rendering
 from eval.metrics.metric import metric_signature
 from eval.statistics.counts import MetricCounts, Unmeasured, share_fold
@@ -29,18 +30,22 @@ class NameConsistency:
 
     def count(self, corpus: Corpus, system: str) -> MetricCounts | Unmeasured:
         """For each document, the pairs that are alike and all pairs."""
-        index = corpus_ledger(corpus, lambda document, segment: document.outputs[system][segment])
-        if isinstance(index, Unmeasured):
-            return index
-        rows = [_pairs(document, system, index, corpus.target_language) for document in corpus.documents]
         pair = f"{corpus.source_language}-{corpus.target_language}"
+        signature = metric_signature(self.name, ledger="source+output", languages=pair)
+        rows = count_once(corpus, system, signature, lambda: _rows(corpus, system))
+        if isinstance(rows, str):
+            return Unmeasured(rows)
         return MetricCounts(
-            np.asarray(rows, dtype=float),
-            np.arange(len(rows)),
-            share_fold([0], [1]),
-            metric_signature(self.name, ledger="source+output", languages=pair),
-            unit="document",
+            np.asarray(rows, dtype=float), np.arange(len(rows)), share_fold([0], [1]), signature, unit="document"
         )
+
+
+def _rows(corpus: Corpus, system: str) -> list[tuple[int, int]] | str:
+    """The counts of each document, or why there are none."""
+    index = corpus_ledger(corpus, lambda document, segment: document.outputs[system][segment])
+    if isinstance(index, Unmeasured):
+        return index.why
+    return [_pairs(document, system, index, corpus.target_language) for document in corpus.documents]
 
 
 def _pairs(document: Document, system: str, index: LedgerIndex, language: str) -> tuple[int, int]:

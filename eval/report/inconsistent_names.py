@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from eval.corpus.corpus import Corpus
 from eval.metrics.ltcr.inconsistency import Inconsistency, RenderedOccurrence
@@ -54,6 +54,17 @@ def inconsistent_names(results: EvaluationResults, metric: Metric) -> Iterator[t
     corpus = corpus_for_metric(metric, results.corpus)
     for system, counted in results.counted[metric.name].items():
         if not isinstance(counted, Unmeasured) and (found := worst_names(listing(corpus, system))):
+            yield system, found
+
+
+def inconsistent_name_rows(results: EvaluationResults, metric: Metric) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The same for JSON."""
+    listing: Callable[[Corpus, str], list[dict[str, Any]]] | None = getattr(metric, "name_rows", None)
+    if listing is None:
+        return
+    corpus = corpus_for_metric(metric, results.corpus)
+    for system, counted in results.counted[metric.name].items():
+        if not isinstance(counted, Unmeasured) and (found := listing(corpus, system)):
             yield system, found
 
 

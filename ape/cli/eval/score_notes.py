@@ -52,15 +52,11 @@ def _print_mark_issues(results: EvaluationResults) -> None:
 def word_lists(results: EvaluationResults) -> dict[str, Any]:
     """Word lists of metrics by system: inconsistent names and lost connectives."""
     from eval.linguistics.annotators import default_annotation_folder, use_annotation_cache
-    from eval.report.inconsistent_names import inconsistent_names
+    from eval.report.inconsistent_names import inconsistent_name_rows
     from eval.report.lost_connectives import connective_tallies
 
     with use_annotation_cache(default_annotation_folder()):
-        names = {
-            system: [name.to_dict() for name in found]
-            for metric in results.metrics
-            for system, found in inconsistent_names(results, metric)
-        }
+        names = {system: rows for metric in results.metrics for system, rows in inconsistent_name_rows(results, metric)}
         connectives = {
             system: {word: asdict(tally) for word, tally in found.items()}
             for metric in results.metrics

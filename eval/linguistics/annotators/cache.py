@@ -1,12 +1,13 @@
 """Cache of annotations by content: each annotator annotates a text once.
 
-One SQLite file; a row is keyed by a digest of the annotator's name and the text. Several processes may fill it at once,
+One SQLite file, and the annotations used last in memory, as every metric asks for the same texts; a row is keyed by a digest of the annotator's name and the text. Several processes may fill it at once,
 as they write equal rows. SQLite errors (a full disk, a damaged file) cost time but never fail a request.
 """
 
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -103,6 +104,32 @@ class CachedAnnotator:
             yield shared
 
 
+class _RecentAnnotations:
+    """The annotations used last, by key, up to a number of characters of text."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._size = most, 0
+        self._found: OrderedDict[bytes, tuple[Annotation, int]] = OrderedDict()
+
+    def get(self, key: bytes) -> Annotation | None:
+        """The annotation, if it is kept."""
+        if (found := self._found.get(key)) is None:
+            return None
+        self._found.move_to_end(key)
+        return found[0]
+
+    def put(self, key: bytes, annotation: Annotation, size: int) -> None:
+        """Keep one, and forget the oldest ones beyond the limit."""
+        if size <= self._most and key not in self._found:
+            self._found[key] = annotation, size
+            self._size += size
+            while self._size > self._most:
+                self._size -= self._found.popitem(last=False)[1][1]
+
+
+# Some 60 bytes a character.
+_RECENT = _RecentAnnotations(2_000_000)
+
 _worker_annotator: list[Annotator] = []
 """The annotator of a worker process."""
 
@@ -119,12 +146,18 @@ def _annotate_with_cache(
     texts: Sequence[str], name: str, cache: ContentCache[bytes], work: AnnotateCallable
 ) -> list[Annotation]:
     keys = [cache_key(f"{name}\0{text}") for text in texts]
-    packed = cache.read(keys)
-    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in packed}
-    fresh = {key: pack_annotation(one) for key, one in zip(new, work(list(new.values())) if new else (), strict=True)}
-    cache.write(fresh)
-    packed |= fresh
-    return [unpack_annotation(packed[key], text) for key, text in zip(keys, texts, strict=True)]
+    known = {key: one for key in keys if (one := _RECENT.get(key)) is not None}
+    unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    if unknown:
+        packed = cache.read(unknown)
+        known |= {key: unpack_annotation(one, unknown[key]) for key, one in packed.items()}
+        new = {key: text for key, text in unknown.items() if key not in packed}
+        fresh = dict(zip(new, work(list(new.values())) if new else (), strict=True))
+        cache.write({key: pack_annotation(one) for key, one in fresh.items()})
+        known |= fresh
+        for key, text in unknown.items():
+            _RECENT.put(key, known[key], len(text))
+    return [known[key] for key in keys]
 
 
 def _open(folder: Path) -> AbstractContextManager[ContentCache[bytes]]:

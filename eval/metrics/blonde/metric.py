@@ -16,6 +16,7 @@ from eval.metrics.blonde.categories import BLONDE_PLUS_CATEGORIES, TYPE_COUNT
 from eval.metrics.blonde.counts import BlondeCounts, count_types
 from eval.metrics.blonde.differences import mark_differences
 from eval.metrics.blonde.human_annotation import AnnotatedNames, AnnotatedWordings, add_names, count_wordings
+from eval.metrics.counts_cache import count_once
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured
 
@@ -66,10 +67,9 @@ class Blonde:
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
-        chunks = [self._rows(chunk, corpus, system, annotator) for chunk in _chunks(corpus)]
         documents = [number for number, _ in _places(corpus)]
         return MetricCounts(
-            np.vstack(chunks) if chunks else np.zeros((0, 3 * TYPE_COUNT)),
+            self._all_rows(corpus, system, annotator),
             np.array(documents, dtype=np.intp),
             folds.f1_fold(self.keys, self.weights),
             self._signature(corpus, annotator),
@@ -98,6 +98,21 @@ class Blonde:
         if not any(text is not None for one in corpus.documents for side in one.references for text in side):
             return Unmeasured(f"{self.name} needs a reference, and there is none")
         return annotator_or_unmeasured(corpus.target_language, self.annotator)
+
+    def _all_rows(self, corpus: Corpus, system: str, annotator: Annotator) -> FloatArray:
+        def count() -> list[list[float]]:
+            rows: list[list[float]] = self._all_rows_anew(corpus, system, annotator).tolist()
+            return rows
+
+        # BlonDe and dBlonDe have the same counts; what people annotated is not in the signature.
+        if self.names or self.name not in (Blonde.name, DiscourseBlonde.name):
+            return self._all_rows_anew(corpus, system, annotator)
+        recipe = f"blonde|lowercase:{self.lowercase}|{annotator.name}"
+        return np.asarray(count_once(corpus, system, recipe, count)).reshape(-1, 3 * TYPE_COUNT)
+
+    def _all_rows_anew(self, corpus: Corpus, system: str, annotator: Annotator) -> FloatArray:
+        chunks = [self._rows(chunk, corpus, system, annotator) for chunk in _chunks(corpus)]
+        return np.vstack(chunks) if chunks else np.zeros((0, 3 * TYPE_COUNT))
 
     def _rows(self, chunk: Sequence[tuple[int, int]], corpus: Corpus, system: str, annotator: Annotator) -> FloatArray:
         outputs, references = self._annotations(chunk, corpus, system, annotator)

@@ -17,6 +17,7 @@ from ape.text.languages import language_code, language_name
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators import Annotation, Annotator
 from eval.metrics.annotator import annotator_or_unmeasured
+from eval.metrics.counts_cache import count_once
 from eval.metrics.dip.omitted_connectives import ConnectiveContext
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, share_fold
@@ -117,10 +118,16 @@ class DipMetric:
         if isinstance(annotator, Unmeasured):
             return annotator
         documents = np.repeat(np.arange(len(corpus.documents)), [len(one) for one in corpus.documents])
-        rows = np.zeros((len(documents), self.columns))
-        self._add_counts(rows, corpus, system, annotator)
+        signature = self._signature(annotator)
+
+        def count() -> list[list[float]]:
+            rows = np.zeros((len(documents), self.columns))
+            self._add_counts(rows, corpus, system, annotator)
+            counted: list[list[float]] = rows.tolist()
+            return counted
+
+        rows = np.asarray(count_once(corpus, system, signature, count)).reshape(len(documents), self.columns)
         fold, parts = self._folds()
-        signature = metric_signature(self.name, **self.settings, refs="each", annotator=annotator.name)
         return MetricCounts(rows, documents, fold, signature, parts=parts)
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
@@ -128,6 +135,9 @@ class DipMetric:
         annotator = self._annotator(corpus)
         if not isinstance(annotator, Unmeasured):
             yield from self._marks(corpus, system, annotator)
+
+    def _signature(self, annotator: Annotator) -> str:
+        return metric_signature(self.name, **self.settings, refs="each", annotator=annotator.name)
 
     def _annotator(self, corpus: Corpus) -> Annotator | Unmeasured:
         return dip_annotator_or_unmeasured(corpus, self.languages, what=self.subject, annotator=self.annotator)

@@ -23,6 +23,7 @@ from ape.errors import InputError
 from ape.files.hashing import hash_text
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator
+from eval.metrics.counts_cache import count_once
 from eval.metrics.dip import ranker
 from eval.metrics.dip.annotated_sides import AnnotatedSides, annotate_sides, dip_annotator_or_unmeasured
 from eval.metrics.dip.cohesion import COHESION_FEATURES, CohesionSentence, cohesion_features, cohesion_sentences
@@ -97,28 +98,37 @@ class DipCoherence:
         annotator = dip_annotator_or_unmeasured(corpus, LANGUAGES, what="Coherence", annotator=self.annotator)
         if isinstance(annotator, Unmeasured):
             return annotator
+        scorer = {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
+        signature = metric_signature(
+            self.name, **scorer, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name
+        )
+        found = count_once(corpus, system, signature, lambda: self._differences(corpus, system, annotator))
+        if isinstance(found, str):
+            return Unmeasured(found)
+        return MetricCounts(
+            np.array([(difference, 1.0) for _, difference in found]),
+            np.array([place for place, _ in found], dtype=np.intp),
+            _sum,
+            signature,
+            unit="document",
+            parts={"mean": mean_fold()},
+        )
+
+    def _differences(self, corpus: Corpus, system: str, annotator: Annotator) -> list[tuple[int, float]] | str:
+        """The index of each document with the difference, for each reference; or why there are none."""
         scorers = self._scorers(corpus, annotator)
         if isinstance(scorers, Unmeasured):
-            return scorers
+            return scorers.why
         index = {one.id: place for place, one in enumerate(corpus.documents)}
-        rows, documents = [], []
+        found = []
         sides = annotate_sides(corpus, system, annotator)
         groups = _groups(sides)
         for side in sides:
             indices = [place for place, text in enumerate(side.references) if text is not None]
             if indices:
                 difference = _document(side.references, indices) - _document(side.outputs, indices)
-                rows.append((float(scorers[groups[side.id]].score(difference)), 1.0))
-                documents.append(index[side.id])
-        scorer = {"scorer": self.scorer.fingerprint} if self.scorer else {"scorer": "order", "seed": self.seed}
-        return MetricCounts(
-            np.array(rows),
-            np.array(documents, dtype=np.intp),
-            _sum,
-            metric_signature(self.name, **scorer, passage=PASSAGE_SENTENCES, refs="each", annotator=annotator.name),
-            unit="document",
-            parts={"mean": mean_fold()},
-        )
+                found.append((index[side.id], float(scorers[groups[side.id]].score(difference))))
+        return found
 
     def _scorers(self, corpus: Corpus, annotator: Annotator) -> dict[str, Ranker] | Unmeasured:
         """The scorer for each document: the one given, or one trained on all other documents."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ape.text.languages import language_code
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotation, Annotator
+from eval.metrics.counts_cache import count_once
 from eval.metrics.dip.annotated_sides import AnnotatedSides, DipMetric, annotate_sides, class_share_fold
 from eval.metrics.dip.clauses import ClauseWords, clause_words
 from eval.metrics.dip.connective_rules import CONNECTIVE_CLASSES, CONNECTIVES
@@ -131,19 +132,26 @@ class DipConnectives(DipMetric):
 
     def tally(self, corpus: Corpus, system: str) -> Mapping[str, ConnectiveTally]:
         """Outcomes by connective of the references, most frequent first."""
-        counts: Counter[tuple[str, str]] = Counter()
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return {}
-        for _, _, match in match_system_connectives(corpus, system, annotator):
-            outcome = "same" if match.is_same else "other" if match.output_use else "lost"
-            counts[match.reference_use.name, outcome] += 1
-            counts[match.reference_use.name, "error"] += match.is_error
-        names = {name: sum(counts[name, outcome] for outcome in ("same", "other", "lost")) for name, _ in counts}
-        return {
-            name: ConnectiveTally(total, *(counts[name, outcome] for outcome in ("same", "other", "lost", "error")))
-            for name, total in sorted(names.items(), key=lambda item: (-item[1], item[0]))
-        }
+        recipe = f"tally|{self._signature(annotator)}"
+        found = count_once(corpus, system, recipe, lambda: _tally(corpus, system, annotator))
+        return {name: ConnectiveTally(*numbers) for name, numbers in found.items()}
+
+
+def _tally(corpus: Corpus, system: str, annotator: Annotator) -> dict[str, list[int]]:
+    """The fields of the tally of each connective."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for _, _, match in match_system_connectives(corpus, system, annotator):
+        outcome = "same" if match.is_same else "other" if match.output_use else "lost"
+        counts[match.reference_use.name, outcome] += 1
+        counts[match.reference_use.name, "error"] += match.is_error
+    names = {name: sum(counts[name, outcome] for outcome in ("same", "other", "lost")) for name, _ in counts}
+    return {
+        name: [total, *(counts[name, outcome] for outcome in ("same", "other", "lost", "error"))]
+        for name, total in sorted(names.items(), key=lambda item: (-item[1], item[0]))
+    }
 
 
 def match_system_connectives(

@@ -8,9 +8,9 @@ aligner's error: the share of pairs counted as different although both sentences
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from ape.text.word_alignment.stemmer import stemmer_name
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotator
 from eval.linguistics.word_alignment.cache import alignment_digest
+from eval.metrics.counts_cache import Value, count_once
 from eval.metrics.ltcr.chains import CHAIN_CATEGORIES, CHAIN_DISTANCES, LANGUAGES, AnnotatedChains, LexicalChain
 from eval.metrics.ltcr.inconsistency import Inconsistency, build_inconsistency
 from eval.metrics.ltcr.linked_document import LinkedDocument, link_documents
+from eval.metrics.ltcr.name_inconsistencies import worst_names
 from eval.metrics.ltcr.renderings import (
     RENDERING_RECIPE,
     WordRendering,
@@ -31,7 +33,7 @@ from eval.metrics.ltcr.renderings import (
     count_associations,
     find_stems,
 )
-from eval.metrics.ltcr.words import tokenize_words
+from eval.metrics.ltcr.words import LTCR_UNSPACED_LANGUAGES, tokenize_words
 from eval.metrics.metric import Mark, metric_signature
 from eval.statistics.counts import FloatArray, Fold, MetricCounts, Unmeasured, ratio, share_fold
 
@@ -65,17 +67,25 @@ class Ltcr:
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return annotator
-        rows = np.zeros((len(corpus.documents), _COLUMNS))
-        for number, linked, chain, found in self._chain_renderings(corpus, system, annotator):
-            rows[number] += _pairs(chain, found, _has_annotated_rendering(linked, chain, corpus.target_language))
+
+        def count() -> list[list[float]]:
+            rows: list[list[float]] = self._rows(corpus, system, annotator).tolist()
+            return rows
+
         return MetricCounts(
-            rows,
+            np.asarray(self._count_once(corpus, system, annotator, "pairs", count)),
             np.arange(len(corpus.documents)),
             _share(range(_KINDS)),
             self._signature(corpus, annotator),
             unit="document",
             parts=_parts(with_error=self.annotated is not None and self.read == "links"),
         )
+
+    def _rows(self, corpus: Corpus, system: str, annotator: Annotator) -> FloatArray:
+        rows = np.zeros((len(corpus.documents), _COLUMNS))
+        for number, linked, chain, found in self._chain_renderings(corpus, system, annotator):
+            rows[number] += _pairs(chain, found, _has_annotated_rendering(linked, chain, corpus.target_language))
+        return rows
 
     def inconsistencies(self, corpus: Corpus, system: str) -> list[Inconsistency]:
         """Words translated in several ways, with every rendering in its sentence, the worst first."""
@@ -89,6 +99,30 @@ class Ltcr:
         return sorted(
             (one for one in listed if one.different), key=lambda one: (-one.different, one.document, one.word)
         )
+
+    def name_rows(self, corpus: Corpus, system: str) -> list[dict[str, Any]]:
+        """The names that are translated in several ways, the worst first, for JSON."""
+        annotator = self._annotator(corpus)
+        if isinstance(annotator, Unmeasured):
+            return []
+        return self._count_once(
+            corpus,
+            system,
+            annotator,
+            "names",
+            lambda: [one.to_dict() for one in worst_names(self.inconsistencies(corpus, system))],
+        )
+
+    def _count_once(
+        self, corpus: Corpus, system: str, annotator: Annotator, what: str, count: Callable[[], Value]
+    ) -> Value:
+        """From the cache, unless there is more to it than the signature says.
+
+        The signature does not name the chains, nor the annotator that divides Chinese outputs into words.
+        """
+        if self.annotated is not None or language_code(corpus.target_language) in LTCR_UNSPACED_LANGUAGES:
+            return count()
+        return count_once(corpus, system, f"{self._signature(corpus, annotator)}|{what}", count)
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
         """Each rendering that is not the word's most frequent one, with its source word."""
