@@ -80,13 +80,13 @@ def extend_forms(forms: Counter[str], texts: Iterable[tuple[str, str]]) -> Count
 def names_in(source: str, language: str) -> set[str]:
     """The words of one text that are written or tagged as names, whether or not they occur again."""
     if language == "zh":
-        return {pair.word for pair in chinese_tagger().cut(source) if pair.flag.startswith(_NAME_TAGS)}
+        return {word for word, flag in tagged_words(source) if flag.startswith(_NAME_TAGS)}
     return set(_japanese(source) if language == "ja" else _capitalised(source))
 
 
 def people_in(source: str) -> set[str]:
     """The words of a Chinese text that are tagged as names of people."""
-    return {pair.word for pair in chinese_tagger().cut(source) if pair.flag.startswith("nr")}
+    return {word for word, flag in tagged_words(source) if flag.startswith("nr")}
 
 
 def _by_first(forms: Iterable[str]) -> dict[str, list[str]]:
@@ -106,13 +106,13 @@ def _hits(source: str, starts: dict[str, list[str]]) -> Iterator[tuple[int, str]
 
 
 @lru_cache(maxsize=4096)
-def _tagged(source: str) -> tuple[tuple[str, str], ...]:
-    """Words with their tags; kept, as metrics build a ledger for each system from the same sources."""
+def tagged_words(source: str) -> tuple[tuple[str, str], ...]:
+    """The words of a Chinese text with jieba's tags; kept, as a ledger and metrics read the same sources."""
     return tuple((pair.word, pair.flag) for pair in chinese_tagger().cut(source))
 
 
 def _chinese(source: str) -> Iterator[str]:
-    pieces = _tagged(source)
+    pieces = tagged_words(source)
     for place, (word, flag) in enumerate(pieces):
         if not _HAN.fullmatch(word) or len(word) > 6:
             continue

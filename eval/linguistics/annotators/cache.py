@@ -1,7 +1,8 @@
 """Cache of annotations by content: each annotator annotates a text once.
 
-One SQLite file, and the annotations used last in memory, as every metric asks for the same texts; a row is keyed by a digest of the annotator's name and the text. Several processes may fill it at once,
-as they write equal rows. SQLite errors (a full disk, a damaged file) cost time but never fail a request.
+One SQLite file, and the texts used last in memory, as every metric asks for the same ones. A row is keyed by a digest
+of the name of the annotator and the text. Several processes may fill the file at once, as they write equal rows. SQLite
+errors (a full disk, a damaged file) cost time but never fail a request.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Lock
 from typing import TypeAlias
 
 from ape.files.cache import ContentCache, cache_folder, cache_key, open_cache
@@ -81,8 +83,25 @@ class CachedAnnotator:
         found: list[Annotation] = []
         with _open(self.folder) as cache, self._work(len(texts)) as work:
             while batch := list(islice(rest, BATCH)):
-                found += _annotate_with_cache(batch, name, cache, work)
+                found += self._annotate_batch(batch, name, cache, work)
         return found
+
+    def _annotate_batch(
+        self, texts: Sequence[str], name: str, cache: ContentCache[bytes], work: AnnotateCallable
+    ) -> list[Annotation]:
+        keys = [cache_key(f"{name}\0{text}") for text in texts]
+        known = {key: one for key in keys if (one := _RECENT.get((self.folder, key))) is not None}
+        unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if unknown:
+            packed = cache.read(unknown)
+            known |= {key: unpack_annotation(one, unknown[key]) for key, one in packed.items()}
+            new = {key: text for key, text in unknown.items() if key not in packed}
+            fresh = dict(zip(new, work(list(new.values())) if new else (), strict=True))
+            cache.write({key: pack_annotation(one) for key, one in fresh.items()})
+            known |= fresh
+            for key, text in unknown.items():
+                _RECENT.put((self.folder, key), known[key], len(text))
+        return [known[key] for key in keys]
 
     @contextmanager
     def _work(self, number: int) -> Iterator[AnnotateCallable]:
@@ -104,27 +123,34 @@ class CachedAnnotator:
             yield shared
 
 
+_Key: TypeAlias = tuple[Path, bytes]
+"""The folder of a cache, and a key in it."""
+
+
 class _RecentAnnotations:
     """The annotations used last, by key, up to a number of characters of text."""
 
     def __init__(self, most: int) -> None:
         self._most, self._size = most, 0
-        self._found: OrderedDict[bytes, tuple[Annotation, int]] = OrderedDict()
+        self._found: OrderedDict[_Key, tuple[Annotation, int]] = OrderedDict()
+        self._lock = Lock()
 
-    def get(self, key: bytes) -> Annotation | None:
+    def get(self, key: _Key) -> Annotation | None:
         """The annotation, if it is kept."""
-        if (found := self._found.get(key)) is None:
-            return None
-        self._found.move_to_end(key)
-        return found[0]
+        with self._lock:
+            if (found := self._found.get(key)) is None:
+                return None
+            self._found.move_to_end(key)
+            return found[0]
 
-    def put(self, key: bytes, annotation: Annotation, size: int) -> None:
+    def put(self, key: _Key, annotation: Annotation, size: int) -> None:
         """Keep one, and forget the oldest ones beyond the limit."""
-        if size <= self._most and key not in self._found:
-            self._found[key] = annotation, size
-            self._size += size
-            while self._size > self._most:
-                self._size -= self._found.popitem(last=False)[1][1]
+        with self._lock:
+            if size <= self._most and key not in self._found:
+                self._found[key] = annotation, size
+                self._size += size
+                while self._size > self._most:
+                    self._size -= self._found.popitem(last=False)[1][1]
 
 
 # Some 60 bytes a character.
@@ -140,24 +166,6 @@ def _start_worker(annotator: Annotator) -> None:
 
 def _annotate(texts: Sequence[str]) -> list[Annotation]:
     return _worker_annotator[0].annotate(texts)
-
-
-def _annotate_with_cache(
-    texts: Sequence[str], name: str, cache: ContentCache[bytes], work: AnnotateCallable
-) -> list[Annotation]:
-    keys = [cache_key(f"{name}\0{text}") for text in texts]
-    known = {key: one for key in keys if (one := _RECENT.get(key)) is not None}
-    unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    if unknown:
-        packed = cache.read(unknown)
-        known |= {key: unpack_annotation(one, unknown[key]) for key, one in packed.items()}
-        new = {key: text for key, text in unknown.items() if key not in packed}
-        fresh = dict(zip(new, work(list(new.values())) if new else (), strict=True))
-        cache.write({key: pack_annotation(one) for key, one in fresh.items()})
-        known |= fresh
-        for key, text in unknown.items():
-            _RECENT.put(key, known[key], len(text))
-    return [known[key] for key in keys]
 
 
 def _open(folder: Path) -> AbstractContextManager[ContentCache[bytes]]:

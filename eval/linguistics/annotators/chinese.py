@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.metadata import version
-from typing import Any
 
 from eval.linguistics.annotators.protocol import Annotation, NamedEntity, Token
 from eval.linguistics.annotators.sentence_starts import sentence_starts
@@ -57,38 +53,23 @@ class JiebaAnnotator:
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """One annotation for each text, in order."""
-        cut = _cutter()
-        return [_annotate(text, cut) for text in texts]
+        from ape.ledger.source_names import tagged_words
+
+        return [_annotate(text, tagged_words(text)) for text in texts]
 
 
-@lru_cache(maxsize=1)
-def _cutter() -> Any:
-    """A tokenizer with its own dictionary, so that additions elsewhere do not change results."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import jieba
-        import jieba.posseg
-
-    jieba.setLogLevel(logging.WARNING)
-    tokenizer = jieba.Tokenizer()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tokenizer.initialize()
-    return jieba.posseg.POSTokenizer(tokenizer)
-
-
-def _annotate(text: str, cut: Any) -> Annotation:
+def _annotate(text: str, tagged: Iterable[tuple[str, str]]) -> Annotation:
     tokens: list[Token] = []
     entities: list[NamedEntity] = []
     place = 0
-    for piece in cut.cut(text):
-        start, place = place, place + len(piece.word)
-        if piece.word.isspace():
+    for word, flag in tagged:
+        start, place = place, place + len(word)
+        if word.isspace():
             continue
-        tokens.append(Token(piece.word, start, treebank_tag(piece.word, piece.flag), piece.word))
-        label = _ENTITIES.get(piece.flag[:2])
-        if label and len(piece.word) > 1:
-            entities.append(NamedEntity(piece.word, start, place, label))
+        tokens.append(Token(word, start, treebank_tag(word, flag), word))
+        label = _ENTITIES.get(flag[:2])
+        if label and len(word) > 1:
+            entities.append(NamedEntity(word, start, place, label))
     return Annotation(tuple(tokens), tuple(entities), sentence_starts(text, [token.start for token in tokens]))
 
 

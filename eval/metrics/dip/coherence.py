@@ -12,7 +12,7 @@ out together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -136,6 +136,13 @@ class DipCoherence:
         groups = {one.group for one in references.values()}
         if self.scorer is not None:
             return dict.fromkeys(groups, self.scorer)
+        key = (annotator.name, self.seed, tuple(sorted((text, one.group) for text, one in references.items())))
+        if key not in _TRAINED:
+            _TRAINED.clear()
+            _TRAINED[key] = self._train(references, groups)
+        return _TRAINED[key]
+
+    def _train(self, references: Mapping[str, _Reference], groups: Set[str]) -> dict[str, Ranker] | Unmeasured:
         pairs = _shuffled(references, self.seed)
         found = {}
         for group in groups:
@@ -149,12 +156,16 @@ class DipCoherence:
         return found
 
 
+_TRAINED: dict[tuple[str, int, tuple[tuple[str, str], ...]], dict[str, Ranker] | Unmeasured] = {}
+"""The scorers trained last, as all systems of a corpus have the same references."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Reference:
-    """The passages of a reference and its document."""
+    """A reference and its document."""
 
     group: str
-    passages: list[list[CohesionSentence]]
+    texts: _Texts
 
 
 def _sum(sums: FloatArray) -> FloatArray:
@@ -167,9 +178,7 @@ def _references(corpus: Corpus, annotator: Annotator) -> dict[str, _Reference]:
     sides = annotate_sides(corpus, corpus.systems[0], annotator)
     groups = _groups(sides)
     return {
-        _key(side.references): _Reference(groups[side.id], list(_passages(side.references)))
-        for side in sides
-        if any(side.references)
+        _key(side.references): _Reference(groups[side.id], side.references) for side in sides if any(side.references)
     }
 
 
@@ -220,7 +229,7 @@ def _shuffled(references: Mapping[str, _Reference], seed: int) -> RankedPairs:
     better, worse, groups = [], [], []
     for key in sorted(references):
         chance = np.random.default_rng([seed, int(key[:8], 16)])
-        for passage in references[key].passages:
+        for passage in _passages(references[key].texts):
             if len(passage) < MIN_SENTENCES:
                 continue
             straight = cohesion_features(passage)

@@ -8,7 +8,7 @@ aligner's error: the share of pairs counted as different although both sentences
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from ape.text.word_alignment.stemmer import stemmer_name
 from eval.corpus.corpus import Corpus
 from eval.linguistics.annotators.protocol import Annotator
 from eval.linguistics.word_alignment.cache import alignment_digest
-from eval.metrics.counts_cache import Value, count_once
+from eval.metrics.counts_cache import count_once
 from eval.metrics.ltcr.chains import CHAIN_CATEGORIES, CHAIN_DISTANCES, LANGUAGES, AnnotatedChains, LexicalChain
 from eval.metrics.ltcr.inconsistency import Inconsistency, build_inconsistency
 from eval.metrics.ltcr.linked_document import LinkedDocument, link_documents
@@ -68,24 +68,14 @@ class Ltcr:
         if isinstance(annotator, Unmeasured):
             return annotator
 
-        def count() -> list[list[float]]:
-            rows: list[list[float]] = self._rows(corpus, system, annotator).tolist()
-            return rows
-
         return MetricCounts(
-            np.asarray(self._count_once(corpus, system, annotator, "pairs", count)),
+            np.asarray(self._found(corpus, system, annotator)["rows"]),
             np.arange(len(corpus.documents)),
             _share(range(_KINDS)),
             self._signature(corpus, annotator),
             unit="document",
             parts=_parts(with_error=self.annotated is not None and self.read == "links"),
         )
-
-    def _rows(self, corpus: Corpus, system: str, annotator: Annotator) -> FloatArray:
-        rows = np.zeros((len(corpus.documents), _COLUMNS))
-        for number, linked, chain, found in self._chain_renderings(corpus, system, annotator):
-            rows[number] += _pairs(chain, found, _has_annotated_rendering(linked, chain, corpus.target_language))
-        return rows
 
     def inconsistencies(self, corpus: Corpus, system: str) -> list[Inconsistency]:
         """Words translated in several ways, with every rendering in its sentence, the worst first."""
@@ -96,33 +86,35 @@ class Ltcr:
             build_inconsistency(linked, chain, found)
             for _, linked, chain, found in self._chain_renderings(corpus, system, annotator)
         ]
-        return sorted(
-            (one for one in listed if one.different), key=lambda one: (-one.different, one.document, one.word)
-        )
+        return _worst_first(listed)
 
     def name_rows(self, corpus: Corpus, system: str) -> list[dict[str, Any]]:
         """The names that are translated in several ways, the worst first, for JSON."""
         annotator = self._annotator(corpus)
         if isinstance(annotator, Unmeasured):
             return []
-        return self._count_once(
-            corpus,
-            system,
-            annotator,
-            "names",
-            lambda: [one.to_dict() for one in worst_names(self.inconsistencies(corpus, system))],
-        )
+        names: list[dict[str, Any]] = self._found(corpus, system, annotator)["names"]
+        return names
 
-    def _count_once(
-        self, corpus: Corpus, system: str, annotator: Annotator, what: str, count: Callable[[], Value]
-    ) -> Value:
-        """From the cache, unless there is more to it than the signature says.
+    def _found(self, corpus: Corpus, system: str, annotator: Annotator) -> dict[str, Any]:
+        """`rows` of counts and `names`, from the cache unless there is more to them than the signature says.
 
         The signature does not name the chains, nor the annotator that divides Chinese outputs into words.
         """
         if self.annotated is not None or language_code(corpus.target_language) in LTCR_UNSPACED_LANGUAGES:
-            return count()
-        return count_once(corpus, system, f"{self._signature(corpus, annotator)}|{what}", count)
+            return self._find(corpus, system, annotator)
+        return count_once(
+            corpus, system, self._signature(corpus, annotator), lambda: self._find(corpus, system, annotator)
+        )
+
+    def _find(self, corpus: Corpus, system: str, annotator: Annotator) -> dict[str, Any]:
+        rows = np.zeros((len(corpus.documents), _COLUMNS))
+        listed = []
+        for number, linked, chain, found in self._chain_renderings(corpus, system, annotator):
+            rows[number] += _pairs(chain, found, _has_annotated_rendering(linked, chain, corpus.target_language))
+            listed.append(build_inconsistency(linked, chain, found))
+        names = worst_names(_worst_first(listed))
+        return {"rows": rows.tolist(), "names": [name.to_dict() for name in names]}
 
     def marks(self, corpus: Corpus, system: str) -> Iterator[Mark]:
         """Each rendering that is not the word's most frequent one, with its source word."""
@@ -174,6 +166,10 @@ class Ltcr:
             "annotator": annotator.name,
         }
         return metric_signature(self.name, **settings)
+
+
+def _worst_first(listed: Iterable[Inconsistency]) -> list[Inconsistency]:
+    return sorted((one for one in listed if one.different), key=lambda one: (-one.different, one.document, one.word))
 
 
 def _undefined_reason(corpus: Corpus, annotated: Mapping[str, AnnotatedChains] | None) -> str:
