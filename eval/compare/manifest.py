@@ -27,6 +27,7 @@ def build_manifest(compared: SystemComparison, *, command: Sequence[str], files:
         "arguments": list(command),
         "data": {
             "name": corpus.name,
+            "caveats": list(corpus.caveats),
             "digest": compared.data.digest,
             "files": {str(path): f"sha256:{hash_input(path)}" for path in files},
             "mt": compared.data.mt,

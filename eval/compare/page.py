@@ -58,7 +58,7 @@ def _facts(compared: SystemComparison) -> dict[str, str]:
     paragraphs = f"{len(corpus):,} paragraphs in {len(corpus.documents):,} documents"
     references = max(len(document.references) for document in corpus.documents)
     translations = "one human translation" if references == 1 else f"{references} human translations"
-    return {
+    facts = {
         "Set": f"{corpus.name}: {paragraphs}" if corpus.name else paragraphs,
         "Languages": f"{language_name(corpus.source_language)} to {language_name(corpus.target_language)}",
         "References": translations if references else "none",
@@ -66,6 +66,7 @@ def _facts(compared: SystemComparison) -> dict[str, str]:
         "Intervals": f"95%; scores and differences: bootstrap over {how.by}s, {how.samples:,} resamples, seed "
         f"{how.seed}; wins: see the tables",
     }
+    return facts | {f"Caveat {number}": text for number, text in enumerate(compared.results.caveats(), 1)}
 
 
 def _missing(compared: SystemComparison) -> dict[str, list[str]]:

@@ -35,7 +35,9 @@ def read_saved_comparison(folder: Path) -> SavedComparison:
         raise InputError(f"The comparison in {folder} is not finished. Resume it first.", field="runs")
     origin = manifest["data"]
     rules = CorpusRules(origin["source_language"], origin["target_language"], allow_empty=True)
-    corpus = replace(read_corpus(folder / OUTPUTS_FILE, rules=rules), name=origin["name"])
+    # Comparisons saved before caveats were kept have none.
+    kept = {"name": origin["name"], "caveats": tuple(origin.get("caveats", ()))}
+    corpus = replace(read_corpus(folder / OUTPUTS_FILE, rules=rules), **kept)
     data = build_comparison_set(corpus, DO_NOTHING)
     if data.digest != origin["digest"]:
         raise InputError(f"{folder / OUTPUTS_FILE} was modified after the comparison.", field="runs")

@@ -10,9 +10,11 @@ import pytest
 
 from ape.passage.result import Finding, Severity
 from eval.compare import ParagraphOutcome, System, SystemComparison, ready_system
+from eval.compare.comparison_folder import write_comparison
 from eval.compare.manifest import build_manifest
 from eval.compare.page import write_comparison_page
 from eval.compare.page_data import edit_pieces, script_json
+from eval.compare.saved_comparison import read_saved_comparison
 from eval.human.analysis.analysis import analyse_votes
 from eval.human.vote import SHUFFLED_SYSTEM, Choice, Vote
 from eval.judge import Judgement, PairJudgements, Verdict, pairs_from_corpus
@@ -151,6 +153,15 @@ def test_the_note_on_flagged_raters_says_whether_other_votes_remain(tmp_path: Pa
     assert "Raters who failed a check: ada. Their votes are included here; without them no votes remain." in page
     page = page_of(with_votes(*failing("ada"), Vote("i1", "bo", "better", "worse", "first")), tmp_path)
     assert "Their votes are included here; results.json has the rates without them." in page
+
+
+def test_caveats_of_the_set_stand_on_the_page_and_in_a_comparison_read_again(tmp_path: Path) -> None:
+    over, caveat = data(), "Outputs of whole documents were split into segments."
+    over = replace(over, corpus=replace(over.corpus, caveats=(caveat,)))
+    found = compared(ready_system("better", BETTER, over, given="@b"), over=over)
+    assert f"<dt>Caveat 1</dt><dd><bdi>{caveat}</bdi></dd>" in page_of(found, tmp_path)
+    write_comparison(tmp_path / "run", found, build_manifest(found, command=["ape"], files=[]))
+    assert read_saved_comparison(tmp_path / "run").data.corpus.caveats == (caveat,)
 
 
 def test_single_counts_are_in_the_singular(tmp_path: Path) -> None:
