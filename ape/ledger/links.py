@@ -58,11 +58,6 @@ class LedgerIndex:
             if (key := self._owners[form]) is not None:
                 yield start, start + len(form), key
 
-    def ambiguous_in(self, source: str) -> tuple[str, ...]:
-        """Forms of the text that several entities share."""
-        found = (form for _, form in self._finder.find(strip_marks(source)) if self._owners[form] is None)
-        return tuple(dict.fromkeys(found))
-
 
 def _wordings(entity: Entity) -> Wordings:
     right = frozenset(filter(None, (entity.target, *entity.short_forms)))

@@ -4,7 +4,7 @@
 
 A passage that is good as it is should cost the reading of its translation and no decoding. For `--number` rows a pair
 of MLQE-PE, train to fit on and dev to test on, the prompt is read with the MT as its answer
-(ape/engines/prompt_scorer.py). A logistic model of six features of these log-probabilities is fitted to whether people
+(benchmarks/studies/prompt_scorer.py). A logistic model of six features of these values is fitted to whether people
 changed at most a tenth of the words (HTER). Printed are its area under the curve on dev, and precision and recall there
 at thresholds chosen on train. Scores are kept in a file as they arrive, so an interrupted run resumes.
 """
@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ape.engines.prompt_scorer import PromptScorer
 from ape.files.rows import read_jsonl
 from ape.models.profile import read_profile
 from ape.models.resolver import resolve_model
@@ -30,6 +29,7 @@ from ape.settings import load_settings
 from ape.text.languages import language_name
 from benchmarks.data_folder import find_data_folder
 from benchmarks.studies.corpora import CorpusRows, mlqe_rows
+from benchmarks.studies.prompt_scorer import PromptScorer
 from prompts import DEFAULT_FORMAT, Question, prompt_format
 
 PAIRS = ("et-en", "ro-en", "ru-en", "ne-en", "si-en")

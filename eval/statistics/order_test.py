@@ -29,11 +29,6 @@ class OrderedRun:
     lead: int
     """Wins of the stratum's first system, minus its losses."""
 
-    @property
-    def first_lead(self) -> int:
-        """Wins of the system that was shown first, minus its losses."""
-        return -self.lead if self.swapped else self.lead
-
 
 def varied_strata(runs: Iterable[OrderedRun]) -> frozenset[Hashable]:
     """The strata that were shown in both orders."""

@@ -6,9 +6,9 @@ import pytest
 
 from ape.engines import Sampling
 from ape.engines.embedded import embedded_engine
-from ape.engines.prompt_scorer import PromptScorer
 from ape.errors import ModelError
 from ape.passage.events import ignore_event
+from benchmarks.studies.prompt_scorer import PromptScorer
 from prompts import CHAT, Question
 
 PROMPT = CHAT.render(Question("Il pleut.", "It rain today.", "French", "English"))
