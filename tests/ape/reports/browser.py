@@ -21,7 +21,7 @@ _FLAGS = (
     "--hide-scrollbars", "--force-color-profile=srgb",
 )  # fmt: skip
 
-_PATIENCE = 60
+_PATIENCE = 180  # seconds; a busy machine has kept chromium silent for a minute
 # What the browser answers when the page goes away while a script runs in it, and how many pages may do so in a row.
 _LEFT = "Inspected target navigated or closed"
 _PAGES_LEFT = 5
