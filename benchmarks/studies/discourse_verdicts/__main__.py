@@ -9,8 +9,10 @@ and "renamed" all cases that there are, "undecided" cases that earlier rules mar
 "renamed" were written after the cases of the sample "fitted" had been read: translations of fiction_zh_en by nine
 systems, and names in Candide. Those of the sample "unseen" were read after the rules were done: fiction_zh_en and
 news of LTCR as Argos Translate translates them (`benchmarks/studies/fresh_mt.py` has the model), and Google's
-Candide, in tenths, against both human translations. With the data, the checks run again on the four line-by-line
-systems, and the cases that they mark now are compared with the list.
+Candide, in tenths, against both human translations. Cases of ZPRT's six systems ("mzprt-…": its sheet, sentence and
+place) were read by another reader, each sentence as a document of its own; then conditions were given up, and pronouns
+of documents that never say the gender, so they are "fitted" too. With the data, the checks run again on the four
+line-by-line systems, and the cases that they mark now are compared with the list.
 """
 
 from __future__ import annotations

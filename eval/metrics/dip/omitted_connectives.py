@@ -1,9 +1,10 @@
 """Connectives of a Chinese source that an output surely leaves out.
 
 Most connectives that an output lacks stand for a comma, a participle or a paraphrase, and are no errors. One is surely
-left out only where the source has a contrast, a condition or a cause in so many words, the reference has a connective
-of that sense, and the output is about as long as the reference and has none of the many words that may express the
-sense. All others are undecided. A source that is not Chinese decides nothing.
+left out only where the source has a contrast or a cause in so many words, the reference has a connective of that sense,
+and the output is about as long as the reference and has none of the many words that may express the sense. Conditions
+are not judged: English says them in too many ways ("the point of losing", "anyone who leaves").
+All others are undecided. A source that is not Chinese decides nothing.
 """
 
 from __future__ import annotations
@@ -22,13 +23,11 @@ _SOURCE: Mapping[str, re.Pattern[str]] = {
         + r"(?:但是|但(?![凡愿求])|可是|然而|不过(?![是一二三四五六七八九十百千万两几\d]|如此|而已|片刻|短短))"
         r"|虽然|虽说|尽管|即使|哪怕|就算|即便"
     ),
-    "condition": re.compile(r"如果|要是|假如|倘若|若是|除非|否则|不然(?!的?是)|只要|一旦"),
     "cause": re.compile(r"因为|由于|所以(?!然)|因此|因而|既然"),
 }
 """What says each relation in a Chinese sentence and hardly anything else; 却 and 可 are often rightly left out."""
 _SENSES: Mapping[str, frozenset[str]] = {
     "contrast": frozenset({"contrast"}),
-    "condition": frozenset({"condition"}),
     "cause": frozenset({"cause", "consequence"}),
 }
 # These have several senses, or are often understood from the order of clauses.
@@ -38,11 +37,6 @@ _EXPRESSIONS: Mapping[str, frozenset[str]] = {
         """but however yet though although while whilst whereas still nevertheless nonetheless despite spite even
         instead rather only just except unfortunately otherwise regardless hand contrary conversely contrast unlike
         notwithstanding albeit least matter actually fact alas merely simply never anyway if as""".split()
-    ),
-    "condition": frozenset(
-        """if unless without should were had when whenever once provided long suppose supposing assuming otherwise else
-        would could case lest matter whatever wherever whoever anyone any until till given imagine might may or only
-        need by with""".split()
     ),
     "cause": frozenset(
         """because since as for so due owing thanks therefore thus hence result results resulting consequently

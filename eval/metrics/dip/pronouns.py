@@ -7,13 +7,14 @@ and "one".
 
 This is a match with the reference, and no verdict on a translation: most differences are other wordings. A pronoun is
 called an error only if it changes he to she or she to he, subject for subject, and no other pronoun of these genders in
-the segment is without its match.
+the segment is without its match. A Chinese document that never says the reference's gender (他, 她) decides nothing: it
+may be a guess of its translator.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -48,7 +49,7 @@ INTERCHANGEABLE = frozenset(
     )
     for other in others
 )
-_OPPOSITE = {"masculine", "feminine"}
+_OPPOSITE = frozenset({"masculine", "feminine"})
 _SUBJECTS = ("he", "she")
 _CHINESE = {"masculine": re.compile("他(?!们)"), "feminine": re.compile("她(?!们)")}
 PronounOutcome: TypeAlias = Literal["kept", "interchangeable", "wrong", "lost"]
@@ -185,17 +186,26 @@ def compare_system_pronouns(
     """Every pronoun of every reference with its counterpart."""
     is_chinese = language_code(corpus.source_language) == "zh"
     for side in annotate_sides(corpus, system, annotator):
+        known = _genders(side.sources) if is_chinese and side.sources else _OPPOSITE
         for segment, reference, output in side.paired_annotations():
-            source = side.sources[segment] if is_chinese and side.sources else ""
+            here = _genders(side.sources[segment : segment + 1]) if is_chinese else frozenset()
             for one in compare_pronouns(reference, output):
-                yield side, segment, _judged(one, source)
+                yield side, segment, _judged(one, known, here)
 
 
-def _judged(one: PronounComparison, source: str) -> PronounComparison:
-    """No error where a Chinese source has a pronoun of the output's gender: it may be that one's translation."""
-    if one.is_error and one.output_pronoun is not None and _CHINESE[one.output_pronoun.kind].search(source):
-        return replace(one, is_error=False)
+def _judged(one: PronounComparison, known: Set[str], here: Set[str]) -> PronounComparison:
+    """No error where a Chinese document never says the reference's gender, or the line has that of the output.
+
+    The pronoun of the output may be the translation of that one.
+    """
+    if one.is_error and one.output_pronoun is not None:
+        return replace(one, is_error=one.reference_pronoun.kind in known and one.output_pronoun.kind not in here)
     return one
+
+
+def _genders(sources: Sequence[str]) -> frozenset[str]:
+    """The genders of the Chinese pronouns of these lines."""
+    return frozenset(kind for kind, said in _CHINESE.items() if any(map(said.search, sources)))
 
 
 def _is_other_word(annotation: Annotation, at: int, word: str, kind: str) -> bool:

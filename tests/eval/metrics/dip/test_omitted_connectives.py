@@ -56,6 +56,11 @@ def test_a_source_that_is_not_chinese_decides_nothing(english: Annotator) -> Non
     assert kinds(english, "Mais un cri retentit dans la vallée.", LOST, language="fr") == ["lost"]
 
 
+def test_conditions_are_not_judged(english: Annotator) -> None:
+    reference = "If you are going to lose, what is the point?"
+    assert kinds(english, "如果要输，有什么意义？", "The point of losing is nil.", reference=reference) == ["lost"]
+
+
 def test_connectives_of_several_senses_are_not_judged(english: Annotator) -> None:
     assert kinds(
         english, "因为下雨，他回家了。", "The man went home: heavy rain.", reference="As it rained, he went home."

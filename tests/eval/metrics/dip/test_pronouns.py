@@ -93,6 +93,16 @@ def test_only_a_change_of_gender_with_no_other_candidate_is_an_error(
     ("source", "kind"), [("看见了船。", "wrong"), ("他们看见了船。", "wrong"), ("他看见了船。", "changed")]
 )
 def test_a_pronoun_that_the_chinese_source_has_is_no_error(source: str, kind: str, listed: Annotator) -> None:
-    one = Document("one", {"mine": ("he saw the ship.",)}, (("she saw the ship.",),), (source,))
-    marks = DipPronouns(listed).marks(Corpus((one,), "zh", "en"), "mine")
-    assert {mark.kind for mark in marks} == {kind}
+    assert kinds(source, "她来了。", listed) == {kind}
+
+
+@pytest.mark.parametrize("other", ["他来了。", "她们来了。", "来了。"])
+def test_a_chinese_document_that_never_says_the_gender_decides_nothing(other: str, listed: Annotator) -> None:
+    assert kinds("看见了船。", other, listed) == {"changed"}
+
+
+def kinds(source: str, other: str, annotator: Annotator) -> set[str]:
+    """The marks of "he saw the ship" for "she saw the ship", where another line of the source is `other`."""
+    outputs, references = ("he saw the ship.", "Mira came."), ("she saw the ship.", "Mira came.")
+    one = Document("one", {"mine": outputs}, (references,), (source, other))
+    return {mark.kind for mark in DipPronouns(annotator).marks(Corpus((one,), "zh", "en"), "mine")}
