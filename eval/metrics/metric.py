@@ -28,7 +28,8 @@ class Mark:
 class Metric(Protocol):
     """A named measure that counts one system over a corpus.
 
-    A metric that needs the marks of dropped pronouns in the source has `reads_pronoun_marks = True` as well.
+    A metric that needs the marks of dropped pronouns in the source has `reads_pronoun_marks = True` as well, and one
+    whose scores are easily misread a `caveat`, which stands wherever they do.
     """
 
     @property
@@ -48,6 +49,11 @@ class MarkingMetric(Protocol):
 
     def marks(self, corpus: Corpus, system: str) -> Iterable[Mark]:
         """The spans that raised or lowered the system's score."""
+
+
+def metric_caveat(metric: Metric) -> str:
+    """What must be known of the metric's scores, as a clause; "" if nothing must."""
+    return str(getattr(metric, "caveat", ""))
 
 
 def reads_pronoun_marks(metric: Metric) -> bool:

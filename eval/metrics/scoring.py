@@ -10,7 +10,7 @@ import numpy as np
 
 from ape.errors import InputError
 from eval.corpus.corpus import Corpus
-from eval.metrics.metric import Metric, corpus_for_metric, metric_signature
+from eval.metrics.metric import Metric, corpus_for_metric, metric_caveat, metric_signature
 from eval.metrics.sacrebleu import is_tokenised
 from eval.statistics.counts import MetricCounts, Score, Unmeasured
 from eval.statistics.multiple_comparisons import SystemSignificance, compare_with_baseline
@@ -82,7 +82,14 @@ class EvaluationResults:
             "metric. With fewer systems the same difference has a smaller p-value.",
         )
         corrected = correction if self.resampling.baseline and others > 1 else ()
-        return self.corpus.caveats + corrected + tuple(self._tokenised())
+        return (*self.corpus.caveats, *corrected, *self._tokenised(), *self._of_metrics())
+
+    def _of_metrics(self) -> Iterator[str]:
+        """What must be known of a metric wherever its scores stand."""
+        for metric in self.metrics:
+            measured = any(isinstance(one, MetricCounts) for one in self.counted[metric.name].values())
+            if measured and (caveat := metric_caveat(metric)):
+                yield f"{metric.name}: {caveat}"
 
     def _tokenised(self) -> Iterator[str]:
         """sacrebleu's warning: its tokenisers expect texts as people write them."""

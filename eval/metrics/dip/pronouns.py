@@ -151,6 +151,10 @@ class DipPronouns(DipMetric):
     """Per cent of the reference's pronouns that are kept or interchangeable, with classes as parts."""
 
     name: str = "dip-pronouns"
+    caveat: ClassVar[str] = (
+        "a match with the reference, which its paper rejects as an evaluation, as many other pronouns are right too; "
+        "dip-pronoun-scorer is the paper's own."
+    )
     subject: ClassVar[str] = "The pronoun metric"
     columns: ClassVar[int] = len(PRONOUN_CLASSES) * len(PRONOUN_OUTCOMES)
     settings: ClassVar[dict[str, Any]] = {"case": "any"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -157,6 +158,18 @@ def test_a_metric_that_is_not_installed_does_not_stop_the_others() -> None:
     missing, chrf = (one for one in measure_systems(corpus(), [NotInstalled(), Chrf()]).to_dict()["scores"][::2])
     assert missing["not_applicable"] == "It is not installed. Type: pip install it"
     assert chrf["score"] == pytest.approx(100)
+
+
+@dataclass(frozen=True, slots=True)
+class Misread(Chrf):
+    """A metric whose scores need a word."""
+
+    caveat: ClassVar[str] = "it counts letters."
+
+
+def test_the_caveat_of_a_metric_stands_with_its_scores() -> None:
+    assert measure_systems(corpus(), [Misread()]).caveats() == ("chrf: it counts letters.",)
+    assert measure_systems(corpus(), [Chrf()]).caveats() == ()
 
 
 def test_json_has_the_interval_of_each_difference_and_the_caveats() -> None:
