@@ -6,6 +6,9 @@ SOURCES := ape eval finetune prompts serve tests benchmarks docs
 # The markers of tests/needs.py.
 HEAVY := model or browser or postgresql or torch or ray or subprocess or vllm or slow
 
+# Many tests start processes of `ape`, and each would compile all of it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo quick test test-vllm chaos check lint types docs bench bench-vllm clean
 
 demo: .venv/base

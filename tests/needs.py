@@ -7,6 +7,7 @@ fails without the marker, so the quick tests stay quick.
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Generator, Mapping
@@ -51,7 +52,7 @@ SLOW_MODULES = (
     "finetune/training/test_edit_filter.py",
 )
 STARTS_PROCESSES = frozenset({"browser", "postgresql", "ray", "subprocess", "vllm"})
-_MODULE_NEEDS_TORCH = re.compile(r"^pytestmark = .*mark\.torch", re.MULTILINE)
+_MODULE_MARKERS = re.compile(r"^pytestmark = .*", re.MULTILINE)
 # Started by `platform`, by matplotlib for its fonts, by the word aligner, and once to fetch the schemas of formats.
 _QUICK_PROGRAMS = frozenset({"uname", "fc-list", "eflomal", "apt-get", "dpkg-deb", "dpkg"})
 _SLOW_PATHS = tuple(Path(__file__).parent / name for name in SLOW_MODULES)
@@ -77,16 +78,29 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_audit)
 
 
-def _is_without_torch(config: pytest.Config) -> bool:
-    """Whether this run leaves the tests with torch out, as `make quick` does."""
-    return bool(re.search(r"\bnot \(.*\btorch\b", config.option.markexpr or ""))
+def _markers_left_out(config: pytest.Config) -> frozenset[str]:
+    """The markers of tests that this run leaves out, as `make quick` does."""
+    found = re.fullmatch(r"not \(([\w ]+)\)", config.option.markexpr or "")
+    return frozenset(found.group(1).split(" or ")) if found else frozenset()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import modules with torch in a run without it."""
-    if not _is_without_torch(config) or collection_path.suffix != ".py":
+    """Do not even import modules whose tests are all left out."""
+    left_out = _markers_left_out(config)
+    if not left_out or collection_path.suffix != ".py":
         return None
-    return True if _MODULE_NEEDS_TORCH.search(collection_path.read_text(encoding="utf-8")) else None
+    if "slow" in left_out and any(collection_path.is_relative_to(path) for path in _SLOW_PATHS):
+        return True
+    line = _MODULE_MARKERS.search(collection_path.read_text(encoding="utf-8"))
+    return True if line and left_out.intersection(re.findall(r"mark\.(\w+)", line.group())) else None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep torch out of the collection of a run without it, and what was imported out of garbage collections."""
+    if "torch" in _markers_left_out(session.config) and "torch" in sys.modules:
+        raise pytest.UsageError("A module without the marker `torch` imports torch when it is collected.")
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -109,6 +123,6 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     if _processes and not any(item.get_closest_marker(name) for name in STARTS_PROCESSES):
         pytest.fail(f"This test starts a process ({_processes[0]}): mark it with `subprocess`.", pytrace=False)
-    if _torch_importers and _is_without_torch(item.config):
+    if _torch_importers and "torch" in _markers_left_out(item.config):
         pytest.fail("This test imports torch: mark it with `torch`.", pytrace=False)
     return result

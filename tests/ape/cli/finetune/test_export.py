@@ -12,6 +12,7 @@ from ape.models.gguf_header import read_gguf_header
 from tests.ape.cli.conftest import MT, Run
 from tests.finetune.export.toy_adapters import make_adapter, make_gguf, make_tiny
 
+pytestmark = pytest.mark.torch
 RESULTS = {
     "signatures": {"TER": "nrefs:1|case:lc|tok:tercom"},
     "rows": [
