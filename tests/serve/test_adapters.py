@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,23 +65,19 @@ class VllmService:
 StartService = Callable[..., VllmService]
 
 
-@pytest.fixture
-def start_service(tmp_path: Path) -> Iterator[StartService]:
-    """Start services with given settings; they stop at the end of the test."""
-    from contextlib import ExitStack
-
-    base = make_base(tmp_path / "tiny")
-    root = tmp_path / "adapters"
-    for number, (name, form) in enumerate({"first": "sep", "second": "sep", "third": "chat"}.items()):
-        make_adapter(root / name, base, form=form, seed=number)
-    fake = Fake(tmp_path)
+@contextmanager
+def vllm_services(folder: Path) -> Iterator[StartService]:
+    """Start services with given settings; they stop at the end of the block."""
+    base, root = make_base(folder / "tiny"), folder / "adapters"
+    make_adapters(root, base)
+    fake = Fake(folder)
     with ExitStack() as stack:
 
         def start(**values: Any) -> VllmService:
             settings = Settings(
                 engine="vllm",
                 model=str(base),
-                cache=tmp_path / "cache",
+                cache=folder / "cache",
                 vllm_python=fake.python,
                 adapter_dirs=(root,),
                 **{"retry_seconds": 20.0, **values},
@@ -95,14 +92,43 @@ def start_service(tmp_path: Path) -> Iterator[StartService]:
         yield start
 
 
+def make_adapters(root: Path, base: Path) -> None:
+    for number, (name, form) in enumerate({"first": "sep", "second": "sep", "third": "chat"}.items()):
+        make_adapter(root / name, base, form=form, seed=number)
+
+
+@pytest.fixture
+def start_service(tmp_path: Path) -> Iterator[StartService]:
+    with vllm_services(tmp_path) as start:
+        yield start
+
+
 @pytest.fixture
 def vllm_service(start_service: StartService) -> VllmService:
     return start_service()
 
 
-def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(vllm_service: VllmService) -> None:
-    assert list(vllm_service.models()) == ["tiny"]
-    loaded = vllm_service.load("first")
+@pytest.fixture(scope="module")
+def started_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmService]:
+    with vllm_services(tmp_path_factory.mktemp("shared")) as start:
+        yield start()
+
+
+@pytest.fixture
+def shared_service(started_once: VllmService) -> VllmService:
+    """A service that tests share one after the other: nothing is loaded, and its folder of adapters is new."""
+    service = started_once
+    service.fake.set()
+    for name in list(service.models())[1:]:
+        assert service.client.delete(f"/v1/models/{name}").status_code == 204
+    shutil.rmtree(service.root)
+    make_adapters(service.root, service.base)
+    return service
+
+
+def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(shared_service: VllmService) -> None:
+    assert list(shared_service.models()) == ["tiny"]
+    loaded = shared_service.load("first")
     assert loaded.status_code == 201
     model = loaded.json()
     assert (model["name"], model["kind"], model["prompt"]) == ("first", "adapter", SEP.fingerprint)
@@ -110,51 +136,52 @@ def test_an_adapter_is_loaded_listed_asked_in_its_format_and_unloaded(vllm_servi
     assert model["adapter"]["languages"] == ["fr-en"]
     assert model["adapter"]["parity"] == {"identical": 50, "prompts": 50}
     assert (model["adapter"]["base"], model["adapter"]["rank"]) == ("someone/tiny", 2)
-    assert vllm_service.load("third").json()["prompt"] == CHAT.fingerprint
-    assert list(vllm_service.models()) == ["tiny", "first", "third"]
-    answers = {name: vllm_service.ask(name).json() for name in ("tiny", "first", "third", "default")}
+    assert shared_service.load("third").json()["prompt"] == CHAT.fingerprint
+    assert list(shared_service.models()) == ["tiny", "first", "third"]
+    answers = {name: shared_service.ask(name).json() for name in ("tiny", "first", "third", "default")}
     assert {name: answer["model"] for name, answer in answers.items()} == {
         "tiny": "tiny", "first": "first", "third": "third", "default": "tiny",
     }  # fmt: skip
     assert [answers[name]["prompt"] for name in ("tiny", "first")] == [CHAT.fingerprint, SEP.fingerprint]
-    assert vllm_service.client.delete("/v1/models/first").status_code == 204
-    assert list(vllm_service.models()) == ["tiny", "third"]
-    gone = vllm_service.ask("first")
+    assert shared_service.client.delete("/v1/models/first").status_code == 204
+    assert list(shared_service.models()) == ["tiny", "third"]
+    gone = shared_service.ask("first")
     assert (gone.status_code, gone.json()["field"]) == (404, "model")
     assert "There is: default, tiny, third." in gone.json()["detail"]
 
 
-def test_its_gate_undoes_what_vllm_was_not_sure_of(vllm_service: VllmService) -> None:
+def test_its_gate_undoes_what_vllm_was_not_sure_of(shared_service: VllmService) -> None:
     """Both edits are at a token with logprobs. The end token after the second edit is not part of the draft."""
     gate = EditFilter(features={"lead": (-1.0, 1.0, 5.0), "back": (-1.0, 1.0, 5.0)}, bias=0.0, threshold=0.5)
-    make_adapter(vllm_service.root / "gated", vllm_service.base, seed=7, gate=gate)
+    make_adapter(shared_service.root / "gated", shared_service.base, seed=7, gate=gate)
     for name in ("gated", "first"):
-        assert vllm_service.load(name).status_code == 201
-    vllm_service.fake.set(draft="Claire put her bag on the table.", unsure=["put"])
+        assert shared_service.load(name).status_code == 201
+    shared_service.fake.set(draft="Claire put her bag on the table.", unsure=["put"])
     passage = {"source": "Claire posa son sac.", "mt": "Claire posed her bag on the chair.", "max_attempts": 1}
     plain, gated = (
-        vllm_service.client.post("/v1/post-edit", json=passage | {"model": name}).json() for name in ("first", "gated")
+        shared_service.client.post("/v1/post-edit", json=passage | {"model": name}).json()
+        for name in ("first", "gated")
     )
     assert plain["post_edit"] == "Claire put her bag on the table."
     assert gated["post_edit"] == "Claire posed her bag on the table."
     assert "undone, such as “posed” → “put”" in gated["findings"][0]["message"]
 
 
-def test_a_pair_that_it_was_not_tuned_for_is_told(vllm_service: VllmService) -> None:
-    vllm_service.load("first")
+def test_a_pair_that_it_was_not_tuned_for_is_told(shared_service: VllmService) -> None:
+    shared_service.load("first")
     pairs = {"fr": [], "de": ["languages"]}
     for language, guards in pairs.items():
         passage = PASSAGE | {"model": "first", "source_language": language, "target_language": "en"}
-        findings = vllm_service.client.post("/v1/post-edit", json=passage).json()["findings"]
+        findings = shared_service.client.post("/v1/post-edit", json=passage).json()["findings"]
         assert [finding["guard"] for finding in findings] == guards
     assert findings[0]["message"].startswith("first was tuned for fr-en, not for German to English")
 
 
-def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(vllm_service: VllmService) -> None:
-    before = vllm_service.load("first").json()["adapter"]["revision"]
-    card = vllm_service.root / "first" / "ape.json"
+def test_a_check_that_is_noted_in_the_card_does_not_make_it_another_adapter(shared_service: VllmService) -> None:
+    before = shared_service.load("first").json()["adapter"]["revision"]
+    card = shared_service.root / "first" / "ape.json"
     card.write_text(card.read_text().replace('"identical": 50', '"identical": 49'))
-    again = vllm_service.load("first")
+    again = shared_service.load("first")
     assert (again.status_code, again.json()["adapter"]["revision"]) == (200, before)
 
 
@@ -168,20 +195,20 @@ def test_one_can_be_there_from_the_beginning_and_be_the_default(start_service: S
     assert arguments[arguments.index("--max-lora-rank") + 1] == "8"
 
 
-def test_it_goes_under_another_name_and_from_a_folder_within(vllm_service: VllmService) -> None:
-    make_adapter(vllm_service.root / "par3" / "v2", vllm_service.base, seed=9)
-    assert vllm_service.load("par3-v2", "par3/v2").status_code == 201
-    assert vllm_service.ask("par3-v2").json()["model"] == "par3-v2"
+def test_it_goes_under_another_name_and_from_a_folder_within(shared_service: VllmService) -> None:
+    make_adapter(shared_service.root / "par3" / "v2", shared_service.base, seed=9)
+    assert shared_service.load("par3-v2", "par3/v2").status_code == 201
+    assert shared_service.ask("par3-v2").json()["model"] == "par3-v2"
 
 
-def test_the_original_may_be_overwritten_while_it_is_served(vllm_service: VllmService) -> None:
-    first = vllm_service.load("first").json()
-    write_tensors(vllm_service.root / "first" / "adapter_model.safetensors", lora(seed=77))
-    again = vllm_service.load("first")
+def test_the_original_may_be_overwritten_while_it_is_served(shared_service: VllmService) -> None:
+    first = shared_service.load("first").json()
+    write_tensors(shared_service.root / "first" / "adapter_model.safetensors", lora(seed=77))
+    again = shared_service.load("first")
     assert (again.status_code, again.json()["title"]) == (409, "Conflict")
     assert first["adapter"]["revision"] in again.json()["detail"]
-    assert vllm_service.load("newer", "first").status_code == 201
-    listed = vllm_service.models()
+    assert shared_service.load("newer", "first").status_code == 201
+    listed = shared_service.models()
     assert listed["first"]["adapter"]["revision"] == first["adapter"]["revision"]
     assert listed["newer"]["adapter"]["revision"] != first["adapter"]["revision"]
 
@@ -259,19 +286,21 @@ REFUSED: dict[str, tuple[Callable[[VllmService], object], dict[str, str], int, s
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_adapter_is_refused_with_the_reason_and_the_others_go_on(vllm_service: VllmService, case: str) -> None:
+def test_a_bad_adapter_is_refused_with_the_reason_and_the_others_go_on(shared_service: VllmService, case: str) -> None:
     spoil, wish, status, sentence = REFUSED[case]
-    assert vllm_service.load("first").status_code == 201
-    spoil(vllm_service)
-    answer = vllm_service.client.post("/v1/models", json=wish)
+    outcome = "failed" if status in (502, 507) else "refused"
+    metric = f'ape_adapter_loads_total{{outcome="{outcome}"}}'
+    before = shared_service.metric(metric)
+    assert shared_service.load("first").status_code == 201
+    spoil(shared_service)
+    answer = shared_service.client.post("/v1/models", json=wish)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert sentence in answer.json()["detail"]
-    assert list(vllm_service.models()) == ["tiny", "first"]
-    assert vllm_service.ask("first").json()["decision"] == "unchanged"
-    outcome = "failed" if status in (502, 507) else "refused"
-    assert vllm_service.metric(f'ape_adapter_loads_total{{outcome="{outcome}"}}') == 1
-    vllm_service.fake.set()
-    assert vllm_service.load("third").status_code == 201
+    assert list(shared_service.models()) == ["tiny", "first"]
+    assert shared_service.ask("first").json()["decision"] == "unchanged"
+    assert shared_service.metric(metric) == before + 1
+    shared_service.fake.set()
+    assert shared_service.load("third").status_code == 201
 
 
 def test_no_more_than_so_many_are_loaded(start_service: StartService) -> None:
@@ -292,26 +321,26 @@ async def test_two_clients_that_load_the_same_both_get_it(vllm_service: VllmServ
     assert vllm_service.metric('ape_adapter_loads_total{outcome="loaded"}') == 1
 
 
-async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(vllm_service: VllmService, until: Until) -> None:
-    vllm_service.fake.set(answer_delay=0.5)
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(shared_service: VllmService, until: Until) -> None:
+    shared_service.fake.set(answer_delay=0.5)
+    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=60) as client:
         loading = asyncio.create_task(client.post("/v1/models", json={"name": "first"}))
         await asyncio.sleep(0.2)
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
-    await until(lambda: "first" in vllm_service.models())
-    vllm_service.fake.set()
-    assert vllm_service.ask("first").status_code == 200
+    await until(lambda: "first" in shared_service.models())
+    shared_service.fake.set()
+    assert shared_service.ask("first").status_code == 200
 
 
-async def test_one_in_use_is_unloaded_when_its_passages_are_finished(vllm_service: VllmService, until: Until) -> None:
-    vllm_service.load("first")
-    vllm_service.fake.set(pause=0.4)
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+async def test_one_in_use_is_unloaded_when_its_passages_are_finished(shared_service: VllmService, until: Until) -> None:
+    shared_service.load("first")
+    shared_service.fake.set(pause=0.4)
+    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=60) as client:
         asking = asyncio.create_task(client.post("/v1/post-edit", json=PASSAGE | {"model": "first"}))
-        await until(lambda: vllm_service.models()["first"]["adapter"]["in_use"] == 1)
+        await until(lambda: shared_service.models()["first"]["adapter"]["in_use"] == 1)
         unloading = asyncio.create_task(client.delete("/v1/models/first"))
-        await until(lambda: "first" not in vllm_service.models())
+        await until(lambda: "first" not in shared_service.models())
         refused = await client.post("/v1/post-edit", json=PASSAGE | {"model": "first"})
         assert refused.status_code == 404
         assert not unloading.done()
@@ -370,10 +399,10 @@ def test_an_alias_keeps_its_adapter_and_must_be_moved_first(vllm_service: VllmSe
     ],
 )
 def test_an_alias_that_can_not_be_is_refused(
-    vllm_service: VllmService, alias: str, body: dict[str, Any], status: int
+    shared_service: VllmService, alias: str, body: dict[str, Any], status: int
 ) -> None:
-    assert vllm_service.client.put(f"/v1/aliases/{alias}", json=body).status_code == status
-    assert vllm_service.ask("default").json()["model"] == "tiny"
+    assert shared_service.client.put(f"/v1/aliases/{alias}", json=body).status_code == status
+    assert shared_service.ask("default").json()["model"] == "tiny"
 
 
 def test_after_vllm_died_the_adapters_are_there_again(vllm_service: VllmService) -> None:
@@ -439,16 +468,16 @@ async def test_a_restart_that_takes_too_long_is_a_503_that_says_when(start_servi
     assert int(answer.headers["retry-after"]) >= 1
 
 
-async def test_the_id_of_a_request_reaches_vllm_and_both_logs(vllm_service: VllmService, until: Until) -> None:
-    vllm_service.client.post("/v1/post-edit", json=PASSAGE, headers={"X-Request-Id": "my-id-7"})
-    assert any("chatcmpl-my-id-7." in line and line.startswith("vllm | ") for line in vllm_service.status_lines)
-    await until(lambda: vllm_service.log)  # written after the response
-    assert json.loads(vllm_service.log[-1])["id"] == "my-id-7"
+async def test_the_id_of_a_request_reaches_vllm_and_both_logs(shared_service: VllmService, until: Until) -> None:
+    shared_service.client.post("/v1/post-edit", json=PASSAGE, headers={"X-Request-Id": "my-id-7"})
+    assert any("chatcmpl-my-id-7." in line and line.startswith("vllm | ") for line in shared_service.status_lines)
+    await until(lambda: shared_service.log)  # written after the response
+    assert json.loads(shared_service.log[-1])["id"] == "my-id-7"
 
 
-def test_the_numbers_of_vllm_itself_can_be_read(vllm_service: VllmService) -> None:
-    vllm_service.ask("tiny")
-    assert "vllm:request_success_total" in vllm_service.client.get("/metrics/engine").text
+def test_the_numbers_of_vllm_itself_can_be_read(shared_service: VllmService) -> None:
+    shared_service.ask("tiny")
+    assert "vllm:request_success_total" in shared_service.client.get("/metrics/engine").text
 
 
 def test_only_an_admin_may_change_what_is_served(start_service: StartService) -> None:
@@ -529,9 +558,9 @@ async def test_the_limit_of_adapters_holds_for_those_that_come_at_once(start_ser
     assert len(vllm_service.models()) == 3
 
 
-async def test_a_name_that_is_being_loaded_is_no_alias(vllm_service: VllmService, until: Until) -> None:
-    vllm_service.fake.set(answer_delay=0.5)
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+async def test_a_name_that_is_being_loaded_is_no_alias(shared_service: VllmService, until: Until) -> None:
+    shared_service.fake.set(answer_delay=0.5)
+    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=60) as client:
         loading = asyncio.create_task(client.post("/v1/models", json={"name": "first"}))
         await asyncio.sleep(0.2)
         assert (await client.put("/v1/aliases/first", json={"model": "tiny"})).status_code == 409

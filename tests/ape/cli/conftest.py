@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -28,8 +29,6 @@ def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
         "XDG_CACHE_HOME": str(tmp_path / "k"),
         "XDG_DATA_HOME": str(tmp_path / "d"),
     }
-    (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
-    (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
 
     def run_ape(*words: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -55,9 +54,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 
-    def run_ape(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run_ape(*words: object, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        content = stdin.encode() if isinstance(stdin, str) else stdin
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", ["ape", *map(str, words)])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
             for name, value in environment.items():
                 patch.setenv(name, value)
             with pytest.raises(SystemExit) as caught:

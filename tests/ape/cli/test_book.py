@@ -42,14 +42,14 @@ def book(tmp_path: Path, scripted: ScriptedServer) -> list[str]:
 
 
 def test_a_book_is_edited_and_the_same_command_again_sends_no_request(
-    run: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
+    run: Run, here: Run, book: list[str], scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     done = run(*book)
     assert done.returncode == 0, done.stderr
     assert "12 paragraphs in, 12 out · 12 edited" in done.stdout
     assert len(scripted.requests) == 12
     before = (tmp_path / "out.epub").read_bytes()
-    again = run(*book, "--json")
+    again = here(*book, "--json", XDG_DATA_HOME=str(tmp_path / "d"))
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["paragraphs_out"] == 12
     assert "nothing to do" in again.stderr
@@ -130,30 +130,30 @@ def test_an_engine_outage_stops_the_book_and_quarantines_nothing(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_saves_and_prints_how_to_resume(
-    number: signal.Signals, book: list[str], scripted: ScriptedServer, tmp_path: Path, run: Run
+    number: signal.Signals, book: list[str], scripted: ScriptedServer, tmp_path: Path, here: Run
 ) -> None:
     scripted.script = lambda request, turn: mend(request, turn) if turn < 5 else Hang()
-    environment = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "d")}
     process = subprocess.Popen(
         [str(APE), *book, "--concurrency", "1"],
         cwd=tmp_path,
-        env=environment,
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
     )
     deadline = time.monotonic() + 100
-    while len(scripted.requests) < 6 and time.monotonic() < deadline:
+    while len(scripted.requests) < 6:
         assert process.poll() is None
+        assert time.monotonic() < deadline, "it never sent the sixth request"
+        time.sleep(0.01)
     process.send_signal(number)
     message = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130, message
     assert "5 of 12 paragraphs are finished and saved" in message
     assert "ape book edit livre.epub book.epub -o out.epub" in message
     assert not (tmp_path / "out.epub").exists()
-    assert json.loads(run("book", "status", "out.epub", "--json").stdout)["state"] == "stopped"
+    assert json.loads(here("book", "status", "out.epub", "--json").stdout)["state"] == "stopped"
     scripted.script = mend
     scripted.requests.clear()
-    done = run(*book, "--concurrency", "1")
+    done = here(*book, "--concurrency", "1")
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 7
 

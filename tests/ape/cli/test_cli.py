@@ -1,4 +1,4 @@
-"""`ape` as a subprocess: edit, models, settings, demo and errors."""
+"""`ape` as typed: edit, models, settings, demo and errors; as a subprocess where that matters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ from tests.scripted import Fail, Say, ScriptedServer, translation_in
 GOOD = "Claire put down her bag and sat down."
 
 
-def test_help_names_the_commands(run: Run) -> None:
-    done = run("--help")
+@pytest.fixture(autouse=True)
+def _passage(tmp_path: Path) -> None:
+    (tmp_path / "src.txt").write_text("Claire posa son sac et s’assit.\n", encoding="utf-8")
+    (tmp_path / "mt.txt").write_text(MT + "\n", encoding="utf-8")
+
+
+def test_help_names_the_commands(here: Run) -> None:
+    done = here("--help")
     assert done.returncode == 0
     for command in ("edit", "serve", "models", "settings", "demo"):
         assert command in done.stdout
@@ -35,16 +41,16 @@ def test_edit_prints_the_post_edit_alone(run: Run, scripted: ScriptedServer) -> 
     assert "edited" in done.stderr
 
 
-def test_edit_gives_the_mt_back_with_the_reasons(run: Run, scripted: ScriptedServer) -> None:
+def test_edit_gives_the_mt_back_with_the_reasons(here: Run, scripted: ScriptedServer) -> None:
     scripted.play(Say("Here is the translation: " + GOOD))
-    done = run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
+    done = here("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url)
     assert (done.returncode, done.stdout) == (0, MT + "\n")
     assert "rejected" in done.stderr
     assert "attempt 2, preamble" in done.stderr
 
 
-def test_edit_reads_one_side_from_stdin(run: Run, scripted: ScriptedServer) -> None:
-    done = run("edit", "--source", "src.txt", "--mt", "-", "--url", scripted.url, stdin=MT)
+def test_edit_reads_one_side_from_stdin(here: Run, scripted: ScriptedServer) -> None:
+    done = here("edit", "--source", "src.txt", "--mt", "-", "--url", scripted.url, stdin=MT)
     assert done.stdout == MT + "\n"
 
 
@@ -58,9 +64,9 @@ def test_edit_reads_a_request_from_stdin_and_prints_json(run: Run, scripted: Scr
     assert scripted.requests[0]["seed"] == 5
 
 
-def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
+def test_flags_reach_the_model(here: Run, scripted: ScriptedServer) -> None:
     flags = ("--glossary", "Claire=Claire", "--instructions", "Plain words.", "--source-language", "French")
-    run("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3")
+    here("edit", "--source", "src.txt", "--mt", "mt.txt", "--url", scripted.url, *flags, "--temperature", "0.3")
     question = scripted.requests[0]
     assert question["temperature"] == 0.3
     assert "Claire = Claire" in question["messages"][-1]["content"]
@@ -68,9 +74,9 @@ def test_flags_reach_the_model(run: Run, scripted: ScriptedServer) -> None:
     assert "French" in question["messages"][0]["content"]
 
 
-def test_a_flag_beats_the_request_on_stdin(run: Run, scripted: ScriptedServer) -> None:
+def test_a_flag_beats_the_request_on_stdin(here: Run, scripted: ScriptedServer) -> None:
     request = json.dumps({"source": "Claire posa son sac.", "mt": MT, "seed": 5})
-    run("edit", "--url", scripted.url, "--seed", "7", stdin=request)
+    here("edit", "--url", scripted.url, "--seed", "7", stdin=request)
     assert scripted.requests[0]["seed"] == 7
 
 
@@ -99,9 +105,9 @@ def test_a_proxy_is_not_used_for_loopback(run: Run, scripted: ScriptedServer) ->
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_two(
-    run: Run, scripted: ScriptedServer, words: tuple[str, ...], stdin: str, sentence: str
+    here: Run, scripted: ScriptedServer, words: tuple[str, ...], stdin: str, sentence: str
 ) -> None:
-    done = run("edit", *words, "--url", scripted.url, stdin=stdin)
+    done = here("edit", *words, "--url", scripted.url, stdin=stdin)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("ape: ")
@@ -109,8 +115,8 @@ def test_bad_input_is_a_sentence_and_exit_code_two(
     assert "Traceback" not in done.stderr
 
 
-def test_a_flag_out_of_its_range_is_refused_by_its_name(run: Run, scripted: ScriptedServer) -> None:
-    done = run("edit", "--source", "src.txt", "--mt", "mt.txt", "--temperature", "9", "--url", scripted.url)
+def test_a_flag_out_of_its_range_is_refused_by_its_name(here: Run, scripted: ScriptedServer) -> None:
+    done = here("edit", "--source", "src.txt", "--mt", "mt.txt", "--temperature", "9", "--url", scripted.url)
     assert (done.returncode, done.stdout, scripted.requests) == (2, "", [])
     assert "--temperature" in done.stderr
 
@@ -123,52 +129,52 @@ def test_a_failing_engine_is_a_sentence_and_exit_code_one(run: Run, scripted: Sc
     assert "The model server failed (500" in done.stderr
 
 
-def test_an_unknown_model_names_its_neighbours(run: Run) -> None:
-    done = run("models", "pull", "smolm2")
+def test_an_unknown_model_names_its_neighbours(here: Run) -> None:
+    done = here("models", "pull", "smolm2")
     assert done.returncode == 2
     assert "smollm2-135m" in done.stderr
 
 
-def test_models_list_marks_downloaded_models(run: Run) -> None:
-    rows = json.loads(run("models", "list", "--json").stdout)
+def test_models_list_marks_downloaded_models(here: Run) -> None:
+    rows = json.loads(here("models", "list", "--json").stdout)
     assert rows[0]["name"] == "smollm2-135m"
     assert rows[0]["path"] is None
-    assert "smollm2-135m" in run("models", "list").stdout
+    assert "smollm2-135m" in here("models", "list").stdout
 
 
-def test_settings_say_where_everything_is_kept_and_how_large_it_is(run: Run, tmp_path: Path) -> None:
+def test_settings_say_where_everything_is_kept_and_how_large_it_is(here: Run, tmp_path: Path) -> None:
     jobs, models = tmp_path / "jobs.sqlite", tmp_path / "models"
     models.mkdir()
     (models / "small.gguf").write_bytes(b"x" * 2_500)
     jobs.write_bytes(b"x" * 1_000)
     jobs.with_name("jobs.sqlite-wal").write_bytes(b"x" * 200)
     places = {"APE_JOBS": str(jobs), "APE_CACHE": str(models), "APE_UPLOADS": str(tmp_path / "none")}
-    storage = json.loads(run("settings", "--json", **places).stdout)["storage"]
+    storage = json.loads(here("settings", "--json", **places).stdout)["storage"]
     assert storage["jobs"] == {"path": str(jobs), "bytes": 1_200}
     assert storage["models"] == {"path": str(models), "bytes": 2_500}
     assert storage["uploaded books"]["bytes"] is None
-    printed = run("settings", **places).stdout
+    printed = here("settings", **places).stdout
     assert "2.5 kB" in printed
     assert "nothing here" in printed
 
 
-def test_settings_do_not_show_the_password_of_the_job_database(run: Run) -> None:
-    done = run("settings", APE_JOBS="postgresql://ape:opensesame@db/ape")
+def test_settings_do_not_show_the_password_of_the_job_database(here: Run) -> None:
+    done = here("settings", APE_JOBS="postgresql://ape:opensesame@db/ape")
     assert "opensesame" not in done.stdout
     assert "postgresql://ape:" in done.stdout
 
 
-def test_settings_are_printed_with_secrets_masked(run: Run) -> None:
-    done = run("settings", APE_API_KEYS="opensesame", APE_PORT="9999")
+def test_settings_are_printed_with_secrets_masked(here: Run) -> None:
+    done = here("settings", APE_API_KEYS="opensesame", APE_PORT="9999")
     assert "9999" in done.stdout
     assert "opensesame" not in done.stdout
-    printed = json.loads(run("settings", "--json", APE_ENGINE_KEY="secret").stdout)
+    printed = json.loads(here("settings", "--json", APE_ENGINE_KEY="secret").stdout)
     assert printed["engine_key"] == "********"
 
 
-def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
+def test_demo_shows_changes_and_writes_the_page(here: Run, scripted: ScriptedServer, tmp_path: Path) -> None:
     scripted.script = lambda request, turn: Say(translation_in(request).replace("She ", "He ", 1))
-    done = run("demo", "--url", scripted.url, "--html", "pages/demo.html", "--verbose")
+    done = here("demo", "--url", scripted.url, "--html", "pages/demo.html", "--verbose")
     assert done.returncode == 0, done.stderr
     assert "Matilda → Mathilde" in done.stdout
     assert " changes in " in done.stdout
@@ -178,8 +184,8 @@ def test_demo_shows_changes_and_writes_the_page(run: Run, scripted: ScriptedServ
     assert page.count("沈砚秋") >= 2
 
 
-def test_serve_refuses_the_open_network_without_a_key(run: Run, scripted: ScriptedServer) -> None:
-    done = run("serve", "--host", "0.0.0.0", "--url", scripted.url)
+def test_serve_refuses_the_open_network_without_a_key(here: Run, scripted: ScriptedServer) -> None:
+    done = here("serve", "--host", "0.0.0.0", "--url", scripted.url)
     assert done.returncode == 2
     assert "APE_API_KEYS" in done.stderr
 

@@ -98,7 +98,7 @@ def test_the_same_command_again_sends_no_request_and_gives_the_same_results(
 @pytest.mark.subprocess
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_comparison_resumes_without_repeated_requests(
-    run: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, how: signal.Signals
+    here: Run, words: list[str], scripted: ScriptedServer, tmp_path: Path, how: signal.Signals
 ) -> None:
     def until_the_third(request: dict[str, Any], turn: int) -> Move:
         return mend(request, turn) if turn < 2 else Hang()
@@ -124,7 +124,7 @@ def test_a_killed_comparison_resumes_without_repeated_requests(
         assert b"2 of 4 paragraphs are finished and saved" in output
     scripted.requests.clear()
     scripted.script = mend
-    done = run(*words)
+    done = here(*words)
     assert done.returncode == 0, done.stderr
     assert sorted(map(translation_in, scripted.requests)) == sorted(MT[2:])
     assert results(tmp_path / "run")["systems"][1]["decisions"] == {"edited": 3, "unchanged": 1}

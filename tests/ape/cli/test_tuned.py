@@ -81,19 +81,19 @@ def test_the_tuned_model_is_the_default_and_the_untuned_model_has_a_name(shipped
 
 
 @pytest.fixture
-def book(tmp_path: Path, run: Run) -> tuple[str, ...]:
+def book(tmp_path: Path, here: Run) -> tuple[str, ...]:
     (tmp_path / "livre.txt").write_text("Anna vint.\n\nElle partit.\n")
     (tmp_path / "book.txt").write_text("Anna come.\n\nShe go.\n")
     return ("livre.txt", "book.txt", *LANGUAGES, "--context", "0", "--max-attempts", "1")
 
 
-def test_a_job_keeps_its_adapter(run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path, cached: str) -> None:
+def test_a_job_keeps_its_adapter(here: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path, cached: str) -> None:
     for name, seed in (("a", 1), ("b", 2)):
         make_gguf_adapter(tmp_path / name, smollm2, seed=seed)
     words = ("book", "edit", *book, "-o", "out.txt", "--json")
 
     def edit(*flags: str) -> subprocess.CompletedProcess[str]:
-        return run(*words, *flags, APE_CACHE=cached, APE_WINDOW="1024")
+        return here(*words, *flags, APE_CACHE=cached, APE_WINDOW="1024")
 
     mine = ("--adapter", "mine=a", "--model", "mine")
     done = edit(*mine)
@@ -109,20 +109,22 @@ def test_a_job_keeps_its_adapter(run: Run, book: tuple[str, ...], tmp_path: Path
         assert message in refused.stderr
 
 
-def test_a_plan_is_for_the_chosen_model(run: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path) -> None:
+def test_a_plan_is_for_the_chosen_model(here: Run, book: tuple[str, ...], tmp_path: Path, smollm2: Path) -> None:
     make_gguf_adapter(tmp_path / "a", smollm2)
     words = ("book", "plan", *book, "--json", "--model", "smollm2-135m")
-    done = run(*words)
+    done = here(*words)
     plain = json.loads(done.stdout)
     assert "smollm2-135m is tiny" in done.stderr
-    tuned = json.loads(run(*words, "--adapter", "mine=a", "--use", "mine").stdout)
+    tuned = json.loads(here(*words, "--adapter", "mine=a", "--use", "mine").stdout)
     # The prompt of the tuned model lacks the instructions of the chat format.
     assert tuned["tokens_in"]["high"] < plain["tokens_in"]["high"] / 3
 
 
 @pytest.mark.parametrize("command", [("demo",), ("edit",), ("book", "plan", "livre.txt", "book.txt")])
-def test_adapters_are_refused_for_a_server_by_url(command: tuple[str, ...], run: Run, book: tuple[str, ...]) -> None:
-    done = run(*command, "--url", "http://127.0.0.1:9/v1", "--adapter", "a=b", stdin='{"source": "Oui.", "mt": "Yes."}')
+def test_adapters_are_refused_for_a_server_by_url(command: tuple[str, ...], here: Run, book: tuple[str, ...]) -> None:
+    done = here(
+        *command, "--url", "http://127.0.0.1:9/v1", "--adapter", "a=b", stdin='{"source": "Oui.", "mt": "Yes."}'
+    )
     assert done.returncode == 2
     assert "--adapter is for the embedded engine and vLLM" in done.stderr
 

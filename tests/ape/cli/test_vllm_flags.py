@@ -12,6 +12,7 @@ import pytest
 
 from prompts import SEP
 from tests.ape.adapters.making import lora, make_adapter, make_base
+from tests.ape.cli.conftest import Run
 from tests.serve.fake_vllm import Fake
 
 pytestmark = pytest.mark.subprocess
@@ -54,8 +55,8 @@ def base(tmp_path: Path) -> Path:
         (["--engine", "vllm", "--model", "tiny", "--port", "0", "--", "--api-key", "x"], "--api-key"),
     ],
 )
-def test_bad_input_is_one_sentence(words: list[str], sentence: str, base: Path, tmp_path: Path) -> None:
-    done = run("serve", *words, folder=tmp_path, APE_VLLM_PYTHON=str(Fake(tmp_path).python))
+def test_bad_input_is_one_sentence(here: Run, words: list[str], sentence: str, base: Path, tmp_path: Path) -> None:
+    done = here("serve", *words, APE_VLLM_PYTHON=str(Fake(tmp_path).python))
     assert done.returncode == 2, done.stderr
     assert done.stderr.splitlines()[-1].startswith("ape: ")
     assert sentence in done.stderr
@@ -92,17 +93,17 @@ def test_a_passage_is_edited_on_a_vllm_that_is_started_for_it(base: Path, tmp_pa
     assert not Path(f"/proc/{fake.life.api}").exists()
 
 
-def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: Path) -> None:
+def test_a_card_is_written_for_an_adapter_from_elsewhere(here: Run, base: Path, tmp_path: Path) -> None:
     place = make_adapter(tmp_path / "a", base)
     (place / "ape.json").unlink()
     words = ["models", "card", place, "--base", base, "--prompt-format", "sep", "--languages", "fr-en"]
-    done = run(*words, folder=tmp_path)
+    done = here(*words)
     assert (done.returncode, done.stdout.strip()) == (0, str(place / "ape.json"))
     card = json.loads((place / "ape.json").read_text())
     assert (card["prompt"], card["languages"]) == (SEP.fingerprint, ["fr-en"])
-    again = run(*words, folder=tmp_path)
+    again = here(*words)
     assert (again.returncode, "--overwrite" in again.stderr) == (2, True)
-    assert run(*words, "--overwrite", folder=tmp_path).returncode == 0
+    assert here(*words, "--overwrite").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -110,11 +111,11 @@ def test_a_card_is_written_for_an_adapter_from_elsewhere(base: Path, tmp_path: P
     [("xml", 0, "one of chat, examples, sep"), ("sep", 7, "layers.7.self_attn.q_proj, which")],
 )
 def test_a_card_is_not_written_for_an_unservable_adapter(
-    form: str, layer: int, sentence: str, base: Path, tmp_path: Path
+    here: Run, form: str, layer: int, sentence: str, base: Path, tmp_path: Path
 ) -> None:
     tensors = {name.replace("layers.0", f"layers.{layer}"): value for name, value in lora().items()}
     place = make_adapter(tmp_path / "a", base, tensors=tensors)
     (place / "ape.json").unlink()
-    done = run("models", "card", place, "--base", base, "--prompt-format", form, folder=tmp_path)
+    done = here("models", "card", place, "--base", base, "--prompt-format", form)
     assert (done.returncode, sentence in done.stderr) == (2, True)
     assert not (place / "ape.json").exists()
