@@ -16,6 +16,7 @@ import pytest
 from ape.errors import ModelError
 from ape.models import DEFAULT_MODEL, find_model, model_location, pull_model, verify_model
 from ape.settings import Settings, default_cache
+from tests.ape.reports.browser import Browser, chromium, find_chromium
 from tests.scripted import ScriptedServer, running, scripted_server
 
 pytest_plugins = ["tests.needs"]
@@ -104,6 +105,20 @@ def until() -> Callable[..., Awaitable[None]]:
             await asyncio.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def chromium_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser, started once."""
+    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_process: Browser) -> Iterator[Browser]:
+    """A browser without what other modules left in it."""
+    with chromium_process.new_context():
+        yield chromium_process
 
 
 @pytest.fixture(scope="session")

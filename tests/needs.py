@@ -23,7 +23,7 @@ MARKERS: Mapping[str, str] = {
     "ray": "starts Ray",
     "subprocess": "starts processes",
     "vllm": "needs a real vLLM",
-    "slow": "takes more than ten seconds, or is in a module that does",
+    "slow": "takes more than two seconds, or is in a module that takes more than five",
 }
 FIXTURE_MARKERS: Mapping[str, str] = {
     "browser": "browser",

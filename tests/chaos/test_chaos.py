@@ -31,6 +31,7 @@ def test_a_full_disk_is_told_and_nothing_is_asked_again(tmp_path: Path, url: str
     assert (counts["full_disks"], counts["full_disks_unnoticed"], counts["requests_repeated"]) == (1, 0, 0)
 
 
+@pytest.mark.slow
 def test_mutated_books_are_read_or_refused(tmp_path: Path) -> None:
     counts = fuzz_readers(tmp_path, count=300, seed=7)
     assert counts["unexpected_errors"] == 0

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from ape.cli.command import EARLIER
 from ape.cli.main import app
+from tests.ape.cli.conftest import Run
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -48,19 +48,19 @@ def test_an_option_has_the_same_name_in_all_commands(meaning: str) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_help_fits_80_columns_with_types_in_words(words: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80", "TERM": "dumb"})
-    assert done.exit_code == 0
-    assert max(map(len, done.output.splitlines())) <= 80
-    assert not re.search(r"<(bool|str|int|float|path|list)|range>|<=x|x>=", done.output)
-    assert all(max(one.opts, key=len) in done.output for one in COMMANDS[words].params if hasattr(one, "is_flag"))
+def test_help_fits_80_columns_with_types_in_words(here: Run, words: tuple[str, ...]) -> None:
+    done = here(*words, "--help", COLUMNS="80", TERM="dumb")
+    assert done.returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert not re.search(r"<(bool|str|int|float|path|list)|range>|<=x|x>=", done.stdout)
+    assert all(max(one.opts, key=len) in done.stdout for one in COMMANDS[words].params if hasattr(one, "is_flag"))
 
 
 @pytest.mark.parametrize("words", sorted({words[:-1] for words in COMMANDS}), ids=" ".join)
-def test_help_of_a_group_has_types_in_words(words: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80", "TERM": "dumb"})
-    assert done.exit_code == 0
-    assert not re.search(r"<(bool|str|int|float|path|list)", done.output)
+def test_help_of_a_group_has_types_in_words(here: Run, words: tuple[str, ...]) -> None:
+    done = here(*words, "--help", COLUMNS="80", TERM="dumb")
+    assert done.returncode == 0
+    assert not re.search(r"<(bool|str|int|float|path|list)", done.stdout)
 
 
 def test_every_earlier_spelling_stands_for_an_option_of_some_command() -> None:

@@ -40,6 +40,7 @@ class Browser:
     def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
         self._commands, self._answers = commands, answers
         self._last, self._rest = 0, b""
+        self.context = ""
         self.events: dict[str, list[dict[str, Any]]] = {}
 
     def call(self, method: str, session: str = "", **parameters: object) -> Any:
@@ -57,6 +58,16 @@ class Browser:
                     raise PageLeft(method)
                 assert "error" not in answer, (method, answer["error"])
                 return answer["result"]
+
+    @contextmanager
+    def new_context(self) -> Iterator[None]:
+        """Open tabs without the cookies and the storage of earlier ones, as in a new profile."""
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+        try:
+            yield
+        finally:
+            self.call("Target.disposeBrowserContext", browserContextId=self.context)
+            self.context = ""
 
     def wait_for(self, session: str, method: str) -> None:
         """Wait for an event of that name."""
@@ -82,7 +93,8 @@ class Tab:
 
     def __init__(self, browser: Browser, *, width: int = 1440, height: int = 900, dark: bool = False) -> None:
         self._browser = browser
-        self._target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        context = {"browserContextId": browser.context} if browser.context else {}
+        self._target = browser.call("Target.createTarget", url="about:blank", **context)["targetId"]
         attached = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = attached["sessionId"]
         browser.events.setdefault(self._session, [])

@@ -275,6 +275,7 @@ def test_a_failure_keeps_the_old_report(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.slow
 def test_ten_times_the_rows_take_no_more_memory(tmp_path: Path) -> None:
     one = row("He ran. " + "It was late. " * 40, "She ran. " + "It was late. " * 40)
 

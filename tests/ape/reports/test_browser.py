@@ -6,17 +6,11 @@ from pathlib import Path
 import pytest
 
 from ape.jobs.job_paragraph import JobParagraph, ParagraphState
-from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
+from tests.ape.reports.browser import Browser, Tab
 from tests.ape.reports.report_rows import HOSTILE, rejected, report, row, unfinished
 from tests.ape.reports.synthetic_book import invented_book
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -18,18 +18,12 @@ from eval.compare.saved_comparison import read_saved_comparison
 from eval.human.analysis.analysis import analyse_votes
 from eval.human.vote import SHUFFLED_SYSTEM, Choice, Vote
 from eval.judge import Judgement, PairJudgements, Verdict, pairs_from_corpus
-from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
+from tests.ape.reports.browser import Browser, Tab
 from tests.eval.compare.comparison_factory import BETTER, HUMAN, MT, SOURCES, compared, data
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "</script><script>document.title = 'taken'</script><img src=x onerror=\"alert('taken')\"> & <b>bold</b>"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ape.settings import Settings
 from eval.human.trial import Trial
 from eval.human.trial_store import TrialStore
 from serve.pages import create_pages_app
-from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
+from tests.ape.reports.browser import Browser, Tab
 from tests.scripted import running
 
 
@@ -60,12 +60,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PagesServer]:
 def caller(pages: PagesServer) -> Iterator[httpx2.Client]:
     with httpx2.Client(base_url=pages.address, timeout=300) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 @pytest.fixture

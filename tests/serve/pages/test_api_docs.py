@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from ape.settings import Settings
-from tests.ape.reports.browser import Tab, chromium, find_chromium
+from tests.ape.reports.browser import Browser, Tab
 from tests.scripted import ScriptedServer
 from tests.serve.book_library import service as own_service
 from tests.serve.book_library import settings_in
@@ -25,27 +25,22 @@ ANSWERED = """new Promise((done) => {{ const look = () => {{
   if (found.textContent.length < 3) setTimeout(look, 20); else done(found.textContent); }}; look(); }})"""
 
 
-@pytest.fixture(scope="module")
-def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("docs-profile")
-
-
 @contextmanager
-def open_docs(client: httpx2.Client, profile: Path) -> Iterator[Tab]:
+def open_docs(client: httpx2.Client, browser: Browser) -> Iterator[Tab]:
     """The page, which must not have complained nor loaded anything from elsewhere."""
     address = str(client.base_url).rstrip("/")
-    with chromium(find_chromium(), profile) as browser:
-        opened = Tab(browser)
-        opened.open(f"{address}/docs")
-        opened.run(LOADED)
-        yield opened
-        assert opened.complaints == []
-        assert all(one.startswith(("about:", address)) for one in opened.requests)
+    opened = Tab(browser)
+    opened.open(f"{address}/docs")
+    opened.run(LOADED)
+    yield opened
+    assert opened.complaints == []
+    assert all(one.startswith(("about:", address)) for one in opened.requests)
+    opened.close()
 
 
 @pytest.fixture
-def tab(service: httpx2.Client, profile: Path) -> Iterator[Tab]:
-    with open_docs(service, profile) as opened:
+def tab(service: httpx2.Client, browser: Browser) -> Iterator[Tab]:
+    with open_docs(service, browser) as opened:
         yield opened
 
 
@@ -89,8 +84,8 @@ def test_the_policy_allows_no_inline_script(service: httpx2.Client) -> None:
     assert service.get("/static/api_docs.js").headers["content-type"].startswith("text/javascript")
 
 
-def test_the_key_of_the_page_is_sent(service_settings: Settings, tmp_path: Path) -> None:
+def test_the_key_of_the_page_is_sent(service_settings: Settings, browser: Browser, tmp_path: Path) -> None:
     settings = settings_in(service_settings, tmp_path, api_keys="a-key")
-    with own_service(settings) as client, open_docs(client, tmp_path / "profile") as tab:
+    with own_service(settings) as client, open_docs(client, browser) as tab:
         tab.run("document.querySelector('#key').value = 'a-key'")
         assert try_it(tab, "get-/v1/jobs").startswith("200")

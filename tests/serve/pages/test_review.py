@@ -17,7 +17,7 @@ from ape.review.decisions import ReviewAction, ReviewDecision
 from ape.review.links import create_link
 from ape.review.store import ReviewStore
 from ape.settings import Settings
-from tests.ape.reports.browser import Browser, Tab, chromium, find_chromium
+from tests.ape.reports.browser import Browser, Tab
 from tests.ape.review.conftest import TEXTS, fill
 from tests.serve.book_library import service, settings_in
 
@@ -50,12 +50,6 @@ def job(settings: Settings, client: httpx2.Client) -> Iterator[Job]:
 def reviews(settings: Settings) -> Iterator[ReviewStore]:
     with JobStore(settings.jobs_url) as store:
         yield ReviewStore(store)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(find_chromium(), tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture

