@@ -27,8 +27,11 @@ QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=0.02, total_second
 
 
 @pytest.fixture
-async def engine(scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
-    async with OpenAIEngine(scripted.url, api_key="k", concurrency=2, timeout_seconds=0.3, retry=QUICK) as opened:
+async def engine(request: pytest.FixtureRequest, scripted: ScriptedServer) -> AsyncIterator[OpenAIEngine]:
+    """With a short timeout only for a server that hangs, so that a busy machine causes no retry."""
+    hangs = "fault" in request.fixturenames and isinstance(request.getfixturevalue("fault"), Hang)
+    timeout = 0.3 if hangs else 30.0
+    async with OpenAIEngine(scripted.url, api_key="k", concurrency=2, timeout_seconds=timeout, retry=QUICK) as opened:
         yield opened
 
 

@@ -145,7 +145,7 @@ def look_at(case: Case[Any], response: Response) -> None:
 
 
 @promises_of(OPEN, coverage=True).parametrize()
-@examples(40)
+@examples(20)
 def test_whatever_is_sent_is_answered_as_documented(case: Case[Any], address: str) -> None:
     response = case.call(base_url=address)
     case.validate_response(response, checks=ALWAYS)
