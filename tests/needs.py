@@ -11,6 +11,7 @@ import gc
 import re
 import sys
 from collections.abc import Generator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,11 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_audit)
 
 
+@cache
+def _is_slow(path: Path) -> bool:
+    return any(path.is_relative_to(slow) for slow in _SLOW_PATHS)
+
+
 def _markers_left_out(config: pytest.Config) -> frozenset[str]:
     """The markers of tests that this run leaves out, as `make quick` does."""
     found = re.fullmatch(r"not \(([\w ]+)\)", config.option.markexpr or "")
@@ -89,7 +95,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     left_out = _markers_left_out(config)
     if not left_out or collection_path.suffix != ".py":
         return None
-    if "slow" in left_out and any(collection_path.is_relative_to(path) for path in _SLOW_PATHS):
+    if "slow" in left_out and _is_slow(collection_path):
         return True
     line = _MODULE_MARKERS.search(collection_path.read_text(encoding="utf-8"))
     return True if line and left_out.intersection(re.findall(r"mark\.(\w+)", line.group())) else None
@@ -106,7 +112,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by their fixtures and modules."""
     for item in items:
-        if any(item.path.is_relative_to(path) for path in _SLOW_PATHS):
+        if _is_slow(item.path):
             item.add_marker("slow")
         for fixture in getattr(item, "fixturenames", ()):
             if marker := FIXTURE_MARKERS.get(fixture):

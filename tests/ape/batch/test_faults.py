@@ -12,6 +12,7 @@ import pytest
 from benchmarks.delayed_server import run_delayed_server
 from tests.ape.batch.library import make_library, write_manifest
 from tests.ape.batch.test_on_ray import ape
+from tests.ape.cli.conftest import Run, here  # noqa: F401
 from tests.chaos.library import FAILURES, run_study
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
@@ -39,12 +40,12 @@ def full_disk(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_at_the_results_stops_the_run_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_at_the_results_stops_the_run_and_loses_nothing(here: Run, tmp_path: Path) -> None:  # noqa: F811
     books = make_library(tmp_path, 2, paragraphs=30, formats=("txt",))
     manifest, place = write_manifest(tmp_path / "m.csv", books), str(tmp_path / "batch")
     log = tmp_path / "asked.jsonl"
     with run_delayed_server(0.0, log) as url:
-        planned = ape(tmp_path, "plan", str(manifest), "-o", place, "--url", url)
+        planned = here("batch", "plan", str(manifest), "-o", place, "--url", url)
         assert planned.returncode == 0, planned.stderr
         with full_disk(tmp_path / "batch" / "results"):
             stopped = ape(tmp_path, "run", place, "--url", url, "--cpus", "0.5")
@@ -54,5 +55,5 @@ def test_a_full_disk_at_the_results_stops_the_run_and_loses_nothing(tmp_path: Pa
         again = ape(tmp_path, "run", place, "--url", url, "--cpus", "0.5")
         assert again.returncode == 0, again.stderr
         assert log.read_text(encoding="utf-8") == asked
-    assert ape(tmp_path, "assemble", place).returncode == 0
+    assert here("batch", "assemble", place).returncode == 0
     assert all(book.output.exists() for book in books)
