@@ -53,6 +53,14 @@ def command(*words: str) -> list[str]:
     return [str(APE), "serve", *words]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _readers_in_a_hurry() -> Iterator[None]:
+    """Processes that read books would give way to all else on a busy machine, longer than tests wait."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("serve.scheduler.process_calls.NICENESS", 0)
+        yield
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """An environment without settings, keys or a home folder."""
