@@ -95,7 +95,7 @@ def service(service_address: str) -> Iterator[httpx2.Client]:
 def until() -> Callable[..., Awaitable[None]]:
     """Poll a condition, plain or awaitable, until it holds; fail after a timeout."""
 
-    async def wait(condition: Callable[[], object], *, seconds: float = 120.0) -> None:
+    async def wait(condition: Callable[[], object], *, seconds: float = 300.0) -> None:
         deadline = time.monotonic() + seconds
         while True:
             met = condition()

@@ -90,7 +90,7 @@ def look(client: httpx2.Client, id: str) -> dict[str, Any]:
 
 
 def wait_for(
-    client: httpx2.Client, id: str, condition: Callable[[dict[str, Any]], object], *, seconds: float = 120
+    client: httpx2.Client, id: str, condition: Callable[[dict[str, Any]], object], *, seconds: float = 300
 ) -> dict[str, Any]:
     """Poll the job until the condition is met."""
     deadline = time.monotonic() + seconds

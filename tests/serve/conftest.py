@@ -36,7 +36,7 @@ class Service:
 
     def end(self) -> int:
         """Wait for the process to exit and return its exit code."""
-        requests, rest = self.process.communicate(timeout=60)
+        requests, rest = self.process.communicate(timeout=300)
         self.stderr_lines += rest.splitlines()
         self.requests += requests.splitlines()
         return self.process.returncode

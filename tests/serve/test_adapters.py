@@ -86,7 +86,7 @@ def vllm_services(folder: Path) -> Iterator[StartService]:
             log: list[str] = []
             app = create_app(settings, open_engine(settings, log_line=status_lines.append), log=log.append)
             address = stack.enter_context(running(app))
-            client = stack.enter_context(httpx2.Client(base_url=address, timeout=60))
+            client = stack.enter_context(httpx2.Client(base_url=address, timeout=300))
             return VllmService(fake, base, root, status_lines, log, client, address)
 
         yield start
@@ -314,7 +314,7 @@ def test_no_more_than_so_many_are_loaded(start_service: StartService) -> None:
 
 async def test_two_clients_that_load_the_same_both_get_it(vllm_service: VllmService) -> None:
     vllm_service.fake.set(answer_delay=0.3)
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=300) as client:
         answers = await asyncio.gather(*(client.post("/v1/models", json={"name": "first"}) for _ in range(4)))
     assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
     assert len({json.dumps(answer.json()["adapter"]["revision"]) for answer in answers}) == 1
@@ -323,7 +323,7 @@ async def test_two_clients_that_load_the_same_both_get_it(vllm_service: VllmServ
 
 async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(shared_service: VllmService, until: Until) -> None:
     shared_service.fake.set(answer_delay=0.5)
-    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=300) as client:
         loading = asyncio.create_task(client.post("/v1/models", json={"name": "first"}))
         await asyncio.sleep(0.2)
         loading.cancel()
@@ -336,7 +336,7 @@ async def test_a_client_that_hangs_up_does_not_leave_half_an_adapter(shared_serv
 async def test_one_in_use_is_unloaded_when_its_passages_are_finished(shared_service: VllmService, until: Until) -> None:
     shared_service.load("first")
     shared_service.fake.set(pause=0.4)
-    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=300) as client:
         asking = asyncio.create_task(client.post("/v1/post-edit", json=PASSAGE | {"model": "first"}))
         await until(lambda: shared_service.models()["first"]["adapter"]["in_use"] == 1)
         unloading = asyncio.create_task(client.delete("/v1/models/first"))
@@ -360,7 +360,7 @@ async def test_an_alias_moves_under_load_without_a_failed_request(vllm_service: 
             answer = await client.post("/v1/post-edit", json=PASSAGE)
             seen.append((answer.status_code, answer.json().get("model", "")))
 
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=300) as client:
         askers = [asyncio.create_task(keep_asking(client)) for _ in range(8)]
         for target in ("first", "second", "tiny", "first") * 3:
             moved = await client.put("/v1/aliases/default", json={"model": target})
@@ -434,7 +434,7 @@ async def test_killed_in_the_middle_of_sixteen_requests_none_hangs_and_each_has_
 ) -> None:
     vllm_service.fake.set(pause=0.5)
     reds: list[httpx2.Response] = []
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=300) as client:
 
         async def look() -> bool:
             ready = await client.get("/readyz")
@@ -551,7 +551,7 @@ async def test_an_adapter_that_is_changed_during_a_restart_is_the_new_one_afterw
 async def test_the_limit_of_adapters_holds_for_those_that_come_at_once(start_service: StartService) -> None:
     vllm_service = start_service(max_adapters=2)
     vllm_service.fake.set(answer_delay=0.2)
-    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=vllm_service.address, timeout=300) as client:
         wishes = [{"name": f"copy-{number}", "directory": "first"} for number in range(6)]
         answers = await asyncio.gather(*(client.post("/v1/models", json=wish) for wish in wishes))
     assert sorted(answer.status_code for answer in answers) == [201, 201, 507, 507, 507, 507]
@@ -560,7 +560,7 @@ async def test_the_limit_of_adapters_holds_for_those_that_come_at_once(start_ser
 
 async def test_a_name_that_is_being_loaded_is_no_alias(shared_service: VllmService, until: Until) -> None:
     shared_service.fake.set(answer_delay=0.5)
-    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=shared_service.address, timeout=300) as client:
         loading = asyncio.create_task(client.post("/v1/models", json={"name": "first"}))
         await asyncio.sleep(0.2)
         assert (await client.put("/v1/aliases/first", json={"model": "tiny"})).status_code == 409
@@ -628,7 +628,7 @@ def test_a_vllm_that_runs_already_is_used_with_the_adapters_it_has(vllm_service:
     status_lines: list[str] = []
     with (
         running(create_app(settings, open_engine(settings, log_line=status_lines.append))) as address,
-        httpx2.Client(base_url=address, timeout=60) as client,
+        httpx2.Client(base_url=address, timeout=300) as client,
     ):
         listed = {model["name"] for model in client.get("/v1/models").json()["models"]}
         assert listed == {"tiny", "first"}

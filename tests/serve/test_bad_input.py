@@ -617,7 +617,7 @@ class TestHangingUp:
         self, patient: str, scripted: ScriptedServer, until: Until, headers: dict[str, str], move: Move
     ) -> None:
         scripted.play(move)
-        async with httpx2.AsyncClient(base_url=patient, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=patient, timeout=300) as client:
             waiting = asyncio.ensure_future(client.post("/v1/post-edit", json=passage(), headers=headers))
             await until(lambda: scripted.active if isinstance(move, Stall) else scripted.requests)
             assert scripted.hung_up == 0
@@ -632,7 +632,7 @@ class TestHangingUp:
         self, patient: str, scripted: ScriptedServer, until: Until, headers: dict[str, str]
     ) -> None:
         scripted.play(Hang())
-        async with httpx2.AsyncClient(base_url=patient, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=patient, timeout=300) as client:
             waiting = asyncio.ensure_future(client.post("/v1/post-edit", json=passage()))
             await until(lambda: scripted.requests)
             turned_away = await client.post("/v1/post-edit", json=passage(), headers=headers)
@@ -651,7 +651,7 @@ class TestHangingUp:
     ) -> None:
         scripted.play(Stall("It has been raining"))
         async with (
-            httpx2.AsyncClient(base_url=patient, timeout=60) as client,
+            httpx2.AsyncClient(base_url=patient, timeout=300) as client,
             client.stream("POST", "/v1/post-edit", json=passage(), headers=EVENTS) as response,
         ):
             async for line in response.aiter_lines():
@@ -665,7 +665,7 @@ class TestHangingUp:
     ) -> None:
         long = "The rain fell on and on. " * 100
         scripted.play(Stall(long))
-        async with httpx2.AsyncClient(base_url=patient, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=patient, timeout=300) as client:
             async with client.stream("POST", "/v1/post-edit", json=passage(mt=long), headers=EVENTS) as response:
                 lines = response.aiter_lines()
                 for _ in range(heard):

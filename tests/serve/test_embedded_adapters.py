@@ -38,7 +38,7 @@ def test_adapters_are_listed_with_their_cards_and_the_base_as_base(
 ) -> None:
     given = [f"--adapter={name}={place}" for name, place in adapters.items()]
     service = serve("--model", str(smollm2), *given, "--alias", "default=two")
-    with httpx2.Client(base_url=service.address, timeout=120) as client:
+    with httpx2.Client(base_url=service.address, timeout=300) as client:
         listed = client.get("/v1/models").json()
         models = {model["name"]: model for model in listed["models"]}
         assert {name: model["kind"] for name, model in models.items()} == {
@@ -84,7 +84,7 @@ def opened(settings: Settings, place: Path) -> Iterator[httpx2.Client]:
     """A service with the adapter as its default model."""
     changed = settings.model_copy(update={"adapters": {"mine": place}, "aliases": {"default": "mine"}})
     app = create_app(changed, open_engine(changed, log_line=lambda _: None))
-    with running(app) as address, httpx2.Client(base_url=address, timeout=120) as client:
+    with running(app) as address, httpx2.Client(base_url=address, timeout=300) as client:
         yield client
 
 

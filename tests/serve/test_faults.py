@@ -30,7 +30,7 @@ def fast_retry_service(url: str, *, timeout_seconds: float = 1.0) -> Iterator[ht
     """Run a service that retries the engine at `url` almost without delay, and yield a client."""
     engine = OpenAIEngine(url, api_key="none", timeout_seconds=timeout_seconds, retry=FAST_RETRY)
     settings = Settings(engine="url", url=url, cache=Path())
-    with running(create_app(settings, engine)) as address, httpx2.Client(base_url=address, timeout=60) as client:
+    with running(create_app(settings, engine)) as address, httpx2.Client(base_url=address, timeout=300) as client:
         yield client
 
 

@@ -20,7 +20,7 @@ def test_the_review_of_a_job_is_entered_by_its_link_alone(tmp_path: Path) -> Non
         job, other = fill(store, id="a" * 32), fill(store, id="b" * 32)
         _, token = create_link(store.database, job.id, "Anna", days=1)
         app = create_review_app(settings, OneJob(store, job.id, tmp_path))
-        with running(app) as address, httpx2.Client(base_url=address, timeout=60) as client:
+        with running(app) as address, httpx2.Client(base_url=address, timeout=300) as client:
             assert client.get(f"/books/{job.id}/review").status_code == 404
             page = client.get(f"/shared/{token}", follow_redirects=True)
             assert (page.status_code, "put" in page.text) == (200, True)

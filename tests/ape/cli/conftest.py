@@ -37,7 +37,7 @@ def run(tmp_path: Path, scripted: ScriptedServer) -> Run:
             capture_output=True,
             cwd=tmp_path,
             env=inherited | home | environment,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

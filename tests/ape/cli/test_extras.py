@@ -35,7 +35,7 @@ def run_without(modules: set[str], *words: str, folder: Path) -> subprocess.Comp
     command = [sys.executable, "-c", BLOCK, ",".join(sorted(modules)), *words]
     environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=environment, timeout=120, check=False
+        command, capture_output=True, text=True, cwd=folder, env=environment, timeout=300, check=False
     )
 
 
@@ -112,7 +112,7 @@ def test_a_package_that_hides_ours_is_reported_at_start(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     done = subprocess.run(
         [sys.executable, "-m", "ape.cli.main", "--version"],
-        capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60, check=False,
+        capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert "`eval`" in done.stderr

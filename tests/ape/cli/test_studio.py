@@ -59,22 +59,22 @@ def test_a_studio_is_entered_once_and_its_books_survive_a_kill(tmp_path: Path, s
     scripted.script = lambda request, turn: Say(translation_in(request)) if turn < 2 else Hang()
     with running_studio(tmp_path, scripted.url) as (process, entry):
         address = entry.partition("/enter/")[0]
-        with httpx2.Client(base_url=address, timeout=120) as stranger:
+        with httpx2.Client(base_url=address, timeout=300) as stranger:
             assert stranger.get("/v1/jobs").status_code == 401
             assert stranger.get("/", headers={"Accept": "text/html"}).headers["location"] == "/login?to=/"
-        with httpx2.Client(base_url=address, timeout=120) as client:
+        with httpx2.Client(base_url=address, timeout=300) as client:
             enter(client, entry)
             job = client.post("/v1/books", files=files(4), data=LANGUAGES).json()["id"]
             wait_for(client, job, lambda one: one["counts"]["unchanged"] == 2)
             cookies = dict(client.cookies)
-        with httpx2.Client(base_url=address, timeout=120) as second:
+        with httpx2.Client(base_url=address, timeout=300) as second:
             assert second.get(entry).status_code == 403
         process.send_signal(signal.SIGKILL)
         process.wait()
     scripted.script = lambda request, turn: Say(translation_in(request))
     with running_studio(tmp_path, scripted.url) as (_, entry):
         address = entry.partition("/enter/")[0]
-        with httpx2.Client(base_url=address, timeout=120, cookies=cookies) as client:
+        with httpx2.Client(base_url=address, timeout=300, cookies=cookies) as client:
             with_token(client)  # the open tab goes on: its session outlives the service
             assert look(client, job)["counts"]["unchanged"] >= 2
             assert wait_until_done(client, job)["counts"]["unchanged"] == 4

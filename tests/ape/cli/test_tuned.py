@@ -57,7 +57,7 @@ def shipped(tmp_path: Path, smollm2: Path, cached: str) -> Run:
             text=True,
             cwd=tmp_path,
             env=environment,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 

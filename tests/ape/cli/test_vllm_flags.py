@@ -31,7 +31,7 @@ def run(*words: object, folder: Path, given: str = "", **environment: str) -> su
         cwd=folder,
         env=inherited | home | environment,
         input=given,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -88,7 +88,7 @@ def test_an_editor_and_a_helper_wait_for_a_database_that_restarts(tmp_path: Path
         server.stop()
         server.start()
         for process in (editor, helper):
-            said = process.communicate(timeout=120)[1].decode()
+            said = process.communicate(timeout=300)[1].decode()
             assert process.returncode == 0, said
         assert len(finished(run.store, job)) == 40
     # A result that was on its way to the database when it went may be asked for again.

@@ -202,7 +202,7 @@ def test_a_saved_vote_survives_a_killed_process(tmp_path: Path) -> None:
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "jobs.db"), str(tmp_path / "trial.json")]
-    assert subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode == -9
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=300).returncode == -9
     with TrialStore(str(tmp_path / "jobs.db")) as store:
         # Votes of the same millisecond are in the order of their items.
         assert {vote.item for vote in store.votes(TRIAL.id)} == {item.id for item in TRIAL.items[:3]}

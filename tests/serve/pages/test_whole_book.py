@@ -48,7 +48,7 @@ def running_studio(folder: Path, model: Path, port: int) -> Iterator[tuple[subpr
     log = (folder / "studio.log").open("w+", encoding="utf-8")
     process = subprocess.Popen(ape, stdout=log, stderr=log, text=True, cwd=folder, env=environment)
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while not (found := re.search(r"Open (http://\S+/enter/\S+)", (folder / "studio.log").read_text())):
             assert process.poll() is None, (folder / "studio.log").read_text()
             assert time.monotonic() < deadline
@@ -194,7 +194,7 @@ def download(hands: Hands, formats: Sequence[str], folder: Path) -> list[Path]:
     for name in formats:
         hands.go_to(f"a[href*='format={name}']")
         hands.tab.press("Enter")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not (new := [one for one in folder.iterdir() if one not in found and one.suffix in (".epub", ".docx")]):
             assert time.monotonic() < deadline, list(folder.iterdir())
             time.sleep(0.05)

@@ -254,7 +254,7 @@ async def test_who_hangs_up_before_the_answer_leaves_nothing(
     requests = len(scripted.requests)
     with JobStore(settings.jobs_url) as store:
         known = {job.id for job in store.jobs()}
-        async with httpx2.AsyncClient(base_url=client.base_url, timeout=120) as impatient_client:
+        async with httpx2.AsyncClient(base_url=client.base_url, timeout=300) as impatient_client:
             sending = asyncio.create_task(impatient_client.post("/v1/books", files=files(), data=LANGUAGES))
             await until(lambda: {job.id for job in store.jobs()} - known)
             sending.cancel()

@@ -511,7 +511,7 @@ def listeners(app: FastAPI) -> int:
 
 
 def wait_while(condition: Any) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -219,7 +219,7 @@ def test_the_example_request_is_answered_like_the_example_answer(name: str, addr
     example_request, example_response = (
         body["content"]["application/json"]["examples"][name]["value"] for body in (request, answer)
     )
-    response = httpx2.post(f"{address}/v1/post-edit", json=example_request, timeout=60)
+    response = httpx2.post(f"{address}/v1/post-edit", json=example_request, timeout=300)
     assert response.status_code == 200
     assert type(response.json()) is type(example_response)
     schema = answer["content"]["application/json"]["schema"] | {"components": OPEN.openapi()["components"]}

@@ -29,7 +29,7 @@ class Served:
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=300)
         return self.process.returncode
 
 
@@ -73,7 +73,7 @@ def test_a_vote_through_a_link_is_stored_and_the_link_works_after_a_restart(
 ) -> None:
     served = serve()
     link = served.links["anna"]
-    with httpx2.Client(timeout=60) as client:
+    with httpx2.Client(timeout=300) as client:
         assert client.get(link).status_code == 200
         item = client.get(f"{link}/sheet").json()["items"][0]["id"]
         for _ in range(2):  # a double submit
@@ -87,7 +87,7 @@ def test_a_vote_through_a_link_is_stored_and_the_link_works_after_a_restart(
     again = serve("--raters", "anna,cara")
     assert "already has a link" in again.links["anna"]
     address = again.links["cara"].partition("/ab/")[0]
-    with httpx2.Client(timeout=60) as client:
+    with httpx2.Client(timeout=300) as client:
         sheet = client.get(f"{address}/ab/r/{link.rpartition('/')[2]}/sheet").json()
     assert [vote["item"] for vote in sheet["votes"]] == [item]
     assert again.stop(signal.SIGTERM) == 0
@@ -98,7 +98,7 @@ def test_behind_a_proxy_the_results_need_a_key(serve: Serve, trial: Path) -> Non
     assert served.links["anna"].startswith("https://tests.example.org/ab/r/")
     place, _, key = served.links["results"].partition("  (key: ")
     local = f"{served.bound}{place.removeprefix('https://tests.example.org')}"
-    with httpx2.Client(timeout=60) as client:
+    with httpx2.Client(timeout=300) as client:
         assert client.get(local).status_code == 401
         printed = {"Authorization": f"Bearer {key.rstrip(')')}"}
         assert client.get(local, headers=printed).status_code == 200

@@ -71,7 +71,7 @@ def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
         "CachedAnnotator(Letters(), pathlib.Path(sys.argv[1])).annotate([str(n) for n in range(3000)])"
     )
     both = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
-    assert [one.wait(timeout=120) for one in both] == [0, 0]
+    assert [one.wait(timeout=300) for one in both] == [0, 0]
     letters = Letters()
     texts = [str(number) for number in range(3000)]
     assert CachedAnnotator(letters, tmp_path).annotate(texts) == [annotation(text) for text in texts]
