@@ -137,6 +137,8 @@ def run_study(
         counts["unfinished_asked_again"] = counts["requests"] - len({mt for _, mt in run.asked()})
         counts["finished_asked_again"] = run.asked_again()
         counts["exit"] = done
+        # Putting the books together and comparing them takes long; these figures are not lost if it is stopped.
+        print(_figures(counts), flush=True)
         subprocess.run(
             [sys.executable, "-m", "ape.cli.main", "batch", "assemble", str(folder / "batch")], env=run.environment()
         )
@@ -209,6 +211,10 @@ def _count_different(folder: Path, library: Sequence[LibraryBook]) -> int:
     return different
 
 
+def _figures(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+
+
 def main() -> None:
     """Parse the arguments, run, and fail where something was lost, repeated or different."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -222,7 +228,7 @@ def main() -> None:
     arguments = vars(parser.parse_args())
     with tempfile.TemporaryDirectory() as folder:
         counts = run_study(Path(folder), **arguments)
-    print(", ".join(f"{name} {count:,}" for name, count in sorted(counts.items())))
+    print(_figures(counts))
     failed = {name: counts[name] for name in FAILURES if counts[name]}
     print(f"Failed: {failed}" if failed else "Nothing was lost, asked again or different.")
     raise SystemExit(bool(failed))
