@@ -1,8 +1,8 @@
 """Metrics: BlonDe against a plain loop, resampling and TER against sacrebleu, and all discourse metrics twice.
 
 The last runs `ape eval score --metric discourse` twice on 80 synthetic chapters of six systems. The second time,
-annotations and word alignments come from the cache, and the scores must be the same. It is measured in processor time
-of the command and its child processes, which other load on the machine hardly affects.
+annotations, word alignments and counts come from the cache, and the scores must be the same. It is measured in
+processor time of the command and its child processes, which other load on the machine hardly affects.
 """
 
 from __future__ import annotations
