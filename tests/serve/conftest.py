@@ -57,7 +57,8 @@ def command(*words: str) -> list[str]:
 def _readers_in_a_hurry() -> Iterator[None]:
     """Processes that read books would give way to all else on a busy machine, longer than tests wait."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("serve.scheduler.process_calls.NICENESS", 0)
+        for name in ("NICENESS", "LOWEST_NICENESS"):
+            patch.setattr(f"serve.scheduler.process_calls.{name}", 0)
         yield
 
 
