@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,6 +28,7 @@ from pydantic import (
 )
 
 from ape.errors import InputError
+from ape.field_errors import describe_field_error
 from ape.files.hashing import hash_text
 from ape.network import url_host
 
@@ -199,7 +201,7 @@ class Settings(BaseModel):
     @classmethod
     def _limit_embedded(cls, concurrency: int, info: ValidationInfo) -> int:
         if info.data.get("engine") == "embedded" and concurrency > MAX_EMBEDDED_CONCURRENCY:
-            raise ValueError(f"at most {MAX_EMBEDDED_CONCURRENCY} for the embedded engine")
+            raise ValueError(f"takes at most {MAX_EMBEDDED_CONCURRENCY} with the embedded engine")
         return concurrency
 
     @field_validator("aliases", "adapters", mode="before")
@@ -215,7 +217,7 @@ class Settings(BaseModel):
             raise ValueError("must be NAME=VALUE pairs")
         named = {name.strip(): value.strip() for name, _, value in pairs}
         if len(named) < len(pairs):
-            raise ValueError("repeats a name")
+            raise ValueError("must not repeat a name")
         return named
 
     @field_validator("adapters", "adapter_dirs", "vllm_python", "cache", "uploads", "comparisons")
@@ -238,7 +240,10 @@ class Settings(BaseModel):
     @field_validator("vllm_flags", mode="before")
     @classmethod
     def _split_words(cls, given: object) -> object:
-        return shlex.split(given) if isinstance(given, str) else given
+        try:
+            return shlex.split(given) if isinstance(given, str) else given
+        except ValueError as error:
+            raise ValueError("must be quoted as in a shell") from error
 
     @field_validator("api_keys", "admin_keys", mode="before")
     @classmethod
@@ -290,8 +295,10 @@ def default_cache() -> Path:
 def load_settings(**flags: object) -> Settings:
     """Read the settings from the file, the environment and the flags; None means that a flag is not given."""
     values: dict[str, Any] = {}
-    for given in (_from_file(), _from_environment(), flags):
+    origins: dict[str, str] = {}
+    for given, place in ((_from_file(), str(config_file())), (_from_environment(), None), (flags, "")):
         source = {name: value for name, value in given.items() if value is not None}
+        origins |= {_FORMER_NAMES.get(name, name): _variable(name) if place is None else place for name in source}
         for former, name in _FORMER_NAMES.items():
             if name in source:  # it overrides the former name in this source and earlier ones
                 source.pop(former, None)
@@ -303,7 +310,7 @@ def load_settings(**flags: object) -> Settings:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise InputError("; ".join(_error_message(each) for each in error.errors())) from error
+        raise _describe(error, origins) from error
     if settings.engine == "url" and not settings.url:
         raise InputError("The url engine needs a server: set `url`, as http://host:port/v1.", field="url")
     if settings.engine == "vllm" and not (settings.url or settings.model):
@@ -312,16 +319,17 @@ def load_settings(**flags: object) -> Settings:
 
 
 def _from_environment() -> dict[str, object]:
-    return {
-        name: os.environ[ENVIRONMENT_PREFIX + name.upper()]
-        for name in (*Settings.model_fields, *_FORMER_NAMES)
-        if os.environ.get(ENVIRONMENT_PREFIX + name.upper())
-    }
+    names = (*Settings.model_fields, *_FORMER_NAMES)
+    return {name: os.environ[_variable(name)] for name in names if os.environ.get(_variable(name))}
+
+
+def _variable(name: str) -> str:
+    return ENVIRONMENT_PREFIX + name.upper()
 
 
 def misspelt_variables() -> dict[str, str]:
     """The variables of the environment that are nearly named like a setting, with the name they should have."""
-    known = [ENVIRONMENT_PREFIX + name.upper() for name in (*Settings.model_fields, *_FORMER_NAMES)]
+    known = [_variable(name) for name in (*Settings.model_fields, *_FORMER_NAMES)]
     given = sorted(name for name in os.environ if name.startswith(ENVIRONMENT_PREFIX) and name not in known)
     near = {name: difflib.get_close_matches(name, known, n=1, cutoff=0.8) for name in given}
     return {name: found[0] for name, found in near.items() if found}
@@ -350,7 +358,7 @@ def _hash_key(key: object) -> str:
     if not text.startswith("sha256:"):
         return "sha256:" + hash_text(text)
     if not _KEY_HASH.fullmatch(text.lower()):
-        raise ValueError("a key after sha256: must be 64 hexadecimal digits")
+        raise ValueError("must have 64 hexadecimal digits after sha256:")
     return text.lower()
 
 
@@ -366,9 +374,24 @@ def _mask(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _error_message(error: Any) -> str:
-    name = ".".join(str(part) for part in error["loc"]) or "settings"
-    sentence = f"{name}: {error['msg'].removeprefix('Value error, ')}"
-    # An unknown name may be a mistyped key.
-    is_secret = "key" in name or name not in Settings.model_fields
-    return sentence if is_secret else f"{sentence} (given: {str(error['input'])[:80]!r})"
+def _describe(error: ValidationError, origins: Mapping[str, str]) -> InputError:
+    """What each wrong setting takes, what it was given, and where; the field is that of the first flag among them."""
+    found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
+    names = [str(each["loc"][0]) if each["loc"] else "settings" for each in found]
+    flags = [name for name in names if not origins.get(name)]
+    sentences = [_sentence(name, each, origins.get(name, "")) for name, each in zip(names, found, strict=True)]
+    return InputError(" ".join(sentences), field=flags[0] if flags else None)
+
+
+def _sentence(name: str, error: Any, origin: str) -> str:
+    if name not in Settings.model_fields:
+        near = difflib.get_close_matches(name, Settings.model_fields, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return f"There is no setting {name}{f' ({origin})' if origin else ''}.{hint}"
+    takes = describe_field_error(error)
+    takes = f"{name} {takes}." if error["type"] == "value_error" else f"{name} takes {takes}."
+    if "key" in name:  # its value is secret
+        return f"{takes} It comes from {origin}." if origin else takes
+    value = error["input"]
+    shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{takes} {f'{origin} says' if origin else 'Given:'} {shown[:80]!r}."

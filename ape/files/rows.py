@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from ape.errors import InputError
+from ape.field_errors import describe_field_error
 
 NumberedLines: TypeAlias = Iterable[tuple[int, str]]
 
@@ -114,8 +115,8 @@ def read_toml(path: Path, *, field: str | None = None) -> dict[str, Any]:
 
 
 def describe_validation_error(error: ValidationError, *, root: str = "") -> str:
-    """The first mistake that pydantic found: the path of the field, or `root`, and the message."""
+    """The first mistake that pydantic found: the path of the field, or `root`, and what it takes."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or root
-    message = first["msg"].removeprefix("Value error, ")
+    message = describe_field_error(first)
     return f"{place}: {message}" if place else message

@@ -110,7 +110,7 @@ def _check_empty(document: RawDocument, rules: CorpusRules) -> None:
             raise InputError(
                 f"{texts.location(place)}: the output of system {name!r} is empty. If the system left out "
                 "that segment, allow empty texts, and it is scored as an empty text.",
-                field="system",
+                field="allow_empty",
             )
     for place in range(len(document.references[0]) if document.references else 0):
         said = [one.texts[place] for one in document.references]
@@ -119,7 +119,7 @@ def _check_empty(document: RawDocument, rules: CorpusRules) -> None:
         raise InputError(
             f"{document.references[0].location(place)}: the only reference is empty. If the "
             "segment has no translation, allow empty texts, and metrics that need a reference leave it out.",
-            field="reference",
+            field="allow_empty",
         )
 
 

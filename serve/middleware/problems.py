@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from ape.errors import ApeError, Busy, EngineError, EngineRefused, InputError, StoreError, TooLong
-from serve.middleware.field_errors import describe_field_error
+from ape.field_errors import choices_in, describe_field_error
 from serve.middleware.request_log import log_problem, problem_name
 from serve.schemas.problem import Problem
 
@@ -88,7 +87,7 @@ def _invalid(errors: Sequence[Any]) -> Problem:
         name = _field_name(error["loc"])
         if error["type"] in ("literal_error", "enum"):
             # A union of choices is one error for each member: together they are what the field takes.
-            choices.setdefault(name, []).extend(_choices(str(error["ctx"]["expected"])))
+            choices.setdefault(name, []).extend(choices_in(error))
         else:
             messages.setdefault(name, describe_field_error(error))
     texts = {name: f"one of {', '.join(dict.fromkeys(values))}" for name, values in choices.items()} | messages
@@ -108,11 +107,6 @@ def _field_name(location: Sequence[object]) -> str:
     if len(parts) > 1 and parts[0] in ("query", "path", "header", "cookie"):
         parts = parts[1:]
     return ".".join(part for part in parts if not part.startswith("literal[")) or "body"
-
-
-def _choices(expected: str) -> list[str]:
-    """The choices in a message of pydantic, such as "'book' or 'report'"."""
-    return re.findall(r"'([^']*)'", expected) or [expected]
 
 
 def _printable(text: str) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ape.field_errors import describe_field_error
 from ape.files.atomic import atomic_path
 from ape.jobs.batch import BatchAnswer, BatchError
-from serve.middleware.field_errors import describe_field_error
 from serve.schemas.batches import BATCH_ENDPOINT
 
 # As in OpenAI's batch API.

@@ -49,15 +49,50 @@ def test_a_url_is_enough_to_mean_the_url_engine() -> None:
     ("flags", "sentence"),
     [
         ({"engine": "url"}, "needs a server"),
-        ({"engine": "magic"}, "engine: Input should be 'embedded', 'vllm' or 'url'"),
-        ({"port": 70000}, "port: .* 65535"),
-        ({"url": "ftp://x"}, "url: must begin with http"),
-        ({"colour": "red"}, "colour: Extra inputs"),
+        ({"engine": "magic"}, r"^engine takes one of embedded, vllm, url\. Given: 'magic'\.$"),
+        ({"port": 70000}, r"^port takes at most 65535\. Given: '70000'\.$"),
+        ({"url": "ftp://x"}, "^url must begin with http:// or https://"),
+        ({"adapters": ["foo"]}, r"^adapters must be NAME=VALUE pairs\. Given: 'foo'\.$"),
+        ({"vllm_flags": "'a"}, "^vllm_flags must be quoted as in a shell"),
+        ({"colour": "red"}, r"^There is no setting colour\.$"),
+        ({"prot": 8}, r"^There is no setting prot\. Did you mean port\?$"),
     ],
 )
 def test_an_invalid_setting_is_refused_by_name(flags: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         load_settings(**flags)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("PORT", "abc", "port takes a whole number. APE_PORT says 'abc'."),
+        ("SLOTS", "0", "concurrency takes at least 1. APE_SLOTS says '0'."),
+        ("REPEATABLE", "maybe", "repeatable takes true or false. APE_REPEATABLE says 'maybe'."),
+        ("CONCURRENCY", "65", "concurrency takes at most 64 with the embedded engine. APE_CONCURRENCY says '65'."),
+        ("API_KEYS", "sha256:x", "api_keys must have 64 hexadecimal digits after sha256:. It comes from APE_API_KEYS."),
+    ],
+)  # fmt: skip
+def test_an_invalid_variable_is_named_with_its_value_but_no_key_is(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, sentence: str
+) -> None:
+    monkeypatch.setenv(f"APE_{variable}", value)
+    with pytest.raises(InputError) as caught:
+        load_settings()
+    assert (str(caught.value), caught.value.field) == (sentence, None)
+
+
+def test_an_invalid_setting_says_which_source_it_came_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "ape.toml").write_text("port = 1\nthreads = 0\ncache = 3\nengine_key = 4\n[adapters]\na = 5\n")
+    monkeypatch.setenv("APE_PORT", "x")
+    with pytest.raises(InputError) as caught:
+        load_settings(window=2)
+    assert str(caught.value) == (
+        "engine_key takes a text. It comes from ape.toml. cache takes a path. ape.toml says '3'. window takes at least "
+        "512. Given: '2'. threads takes at least 1. ape.toml says '0'. adapters takes a path. ape.toml says '5'. port "
+        "takes a whole number. APE_PORT says 'x'."
+    )
+    assert caught.value.field == "window"
 
 
 @pytest.mark.parametrize("content", [b"port = ", b"\xff\xfe", b"colour = 'red'"])
@@ -140,7 +175,7 @@ def test_former_names_are_read_everywhere_and_not_printed(monkeypatch: pytest.Mo
 
 
 def test_the_embedded_engine_has_its_own_concurrency_limit() -> None:
-    with pytest.raises(InputError, match="concurrency: at most 64 for the embedded engine"):
+    with pytest.raises(InputError, match="concurrency takes at most 64 with the embedded engine"):
         load_settings(concurrency=65)
     assert load_settings(url="http://h/v1", concurrency=65).concurrency == 65
 

@@ -60,7 +60,16 @@ def test_an_empty_output_needs_allow_empty(here: Run, tmp_path: Path) -> None:
     done = here("eval", "score", *FILES, "--documents", "none")
     assert done.returncode == 2
     assert "Line 2 of mine.txt: the output of system 'mine' is empty." in done.stderr
+    assert done.stderr.endswith("See --allow-empty.\n")
     assert here("eval", "score", *FILES, "--documents", "none", "--allow-empty").returncode == 0
+
+
+def test_an_empty_reference_needs_allow_empty(here: Run, tmp_path: Path) -> None:
+    write(tmp_path, mine=HUMAN, human="The fog lifted.\n\nIn spring.\n")
+    done = here("eval", "score", *FILES, "--documents", "none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the only reference is empty" in done.stderr
+    assert done.stderr.endswith("See --allow-empty.\n")
 
 
 def test_an_incomplete_reference_is_reported_and_the_other_counts(here: Run, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_invalid_outputs_by_id_are_refused_by_line(
 def test_invalid_data_is_refused_by_line(tmp_path: Path) -> None:
     data = tmp_path / "cases.jsonl"
     data.write_text(write(data).read_text(encoding="utf-8") + '{"id": "x"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"Line 6 of .*: phenomenon: Field required"):
+    with pytest.raises(InputError, match=r"Line 6 of .*: phenomenon: required"):
         CaiXiongSuite().run(data, {})
     with pytest.raises(InputError, match="can't be read"):
         CaiXiongSuite().run(tmp_path / "none.jsonl", {})

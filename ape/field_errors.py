@@ -1,7 +1,8 @@
-"""What a field takes, in words, where a request has something else."""
+"""What a field takes, in words, where a request, a file or a setting has something else."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ _SENTENCES: Mapping[str, str] = {
     "missing": "required",
     "model_attributes_type": "an object",
     "model_type": "an object",
+    "path_type": "a path",
     "string_too_long": "at most {max_length} characters",
     "string_too_short": "at least {min_length} characters",
     "string_type": "a text",
@@ -43,8 +45,16 @@ def _plain(value: object) -> object:
 
 def describe_field_error(error: Mapping[str, Any]) -> str:
     """What the field of pydantic's error takes; its own sentence where there is no better one."""
+    if error["type"] in ("literal_error", "enum"):
+        return f"one of {', '.join(choices_in(error))}"
     sentence = _SENTENCES.get(str(error["type"]))
     if sentence is None:
-        return str(error["msg"])
+        return str(error["msg"]).removeprefix("Value error, ")
     text = sentence.format_map({name: _plain(value) for name, value in error.get("ctx", {}).items()})
     return _ONE.get(text, text)
+
+
+def choices_in(error: Mapping[str, Any]) -> list[str]:
+    """The choices that pydantic's message names, such as "'book' or 'report'"."""
+    expected = str(error["ctx"]["expected"])
+    return re.findall(r"'([^']*)'", expected) or [expected]
