@@ -289,9 +289,8 @@ def _is_attribute(rest: str) -> bool:
 def _reason(before: str, after: str, entity: Entity) -> str:
     total = sum(variant.count for variant in entity.variants)
     votes = next((variant.count for variant in entity.variants if variant.text == after), 0)
-    share = f", {votes} of {total}" if votes else ""
-    vouched = ", confirmed" if entity.vouched else ""
-    return f"{before} → {after}: {_form(entity)}{share}{vouched}"
+    known = [f"in {votes} of {total} places"] * bool(votes) + ["confirmed"] * entity.vouched
+    return f"{before} → {after}: {_form(entity)}" + (f" ({', '.join(known)})" if known else "")
 
 
 def _form(entity: Entity) -> str:

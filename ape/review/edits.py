@@ -76,7 +76,12 @@ def find_doubt(edit: Edit, result: PostEdit) -> str:
         return "It changes a number."
     if result.edit_rate > LARGE_EDIT_RATE:
         return f"{result.edit_rate:.0%} of the paragraph was changed."
-    return next((f"The guard {one.guard} warned." for one in draft_findings(result)), "")
+    return next((f"The guard “{guard_words(one.guard)}” warned." for one in draft_findings(result)), "")
+
+
+def guard_words(guard: str) -> str:
+    """The name of a guard as words."""
+    return guard.replace("_", " ")
 
 
 def draft_findings(result: PostEdit) -> Iterator[Finding]:

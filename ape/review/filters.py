@@ -11,7 +11,10 @@ from ape.review.paragraph import ReviewParagraph
 
 
 class ReviewStage(StrEnum):
-    """What is known of a paragraph or an edit. `undecided`: no person has decided about an edit of it."""
+    """What is known of a paragraph or an edit.
+
+    `undecided`: no person has decided about an edit of it; `refused`: the MT stays, as the drafts of the model were.
+    """
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -20,6 +23,7 @@ class ReviewStage(StrEnum):
     CHANGED = "changed"
     COMMENTED = "commented"
     FINDINGS = "findings"
+    REFUSED = "refused"
     DISMISSED = "dismissed"
 
 
@@ -70,7 +74,9 @@ class ReviewFilter:
             case ReviewStage.CHANGED:
                 return one.is_own_text
             case ReviewStage.FINDINGS:
-                return any(not one.is_dismissed(finding) for finding in one.findings)
+                return any(one.is_about_text(f) and not one.is_dismissed(f) for f in one.findings)
+            case ReviewStage.REFUSED:
+                return one.is_draft_refused
             case ReviewStage.DISMISSED:
                 return bool(one.state.dismissed)
             case _:

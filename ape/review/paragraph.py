@@ -12,7 +12,7 @@ from ape.errors import Conflict
 from ape.jobs.job_paragraph import JobParagraph
 from ape.jobs.result_rows import read_paragraph, select_paragraphs
 from ape.jobs.tables import paragraphs, reviews
-from ape.passage.result import Finding
+from ape.passage.result import Decision, Finding
 from ape.review.edits import ReviewEdit, accepted_text
 from ape.review.state import ReviewState
 
@@ -69,11 +69,22 @@ class ReviewParagraph:
         return self.state.own_edits is not None
 
     @property
+    def is_draft_refused(self) -> bool:
+        """Whether the model's drafts were refused, and no person has written a text."""
+        result = self.row.result
+        return result is not None and result.decision is Decision.REJECTED and not self.is_own_text
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the guards say about the text; dismissed findings included."""
+        """What the guards say about the text and about refused drafts; dismissed findings included."""
         if self.is_own_text:
             return self.state.warnings
         return self.row.result.findings if self.row.result else ()
+
+    def is_about_text(self, finding: Finding) -> bool:
+        """Whether the finding is about the text, or the MT, and not about a draft that was refused."""
+        kept = self.row.result.attempt if self.row.result else 0
+        return self.is_own_text or finding.attempt in (0, kept)
 
     def is_dismissed(self, finding: Finding) -> bool:
         """Whether a person called the finding fine."""

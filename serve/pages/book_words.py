@@ -36,10 +36,12 @@ def duration_words(seconds: float) -> str:
 
 
 def range_words(span: PlanRange) -> str:
-    """A range of durations: "10 to 40 minutes"."""
+    """A range of durations: "10 to 40 minutes", "up to 4 minutes"."""
     low, high = duration_words(span.low), duration_words(span.high)
     if low == high:
         return low
+    if not low[0].isdigit():
+        return f"up to {high}"
     number, _, unit = low.partition(" ")
     same = high.partition(" ")[2].rstrip("s") == unit.rstrip("s")
     return f"{number} to {high}" if same else f"{low} to {high}"

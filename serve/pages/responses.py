@@ -124,6 +124,8 @@ def problem_page(request: Request, problem: Problem) -> Response:
         way_on = ("/books", "All your books") if has_page(request, "/books") else None
         if problem.status == 404:
             message = "It was deleted, or it belongs to another key. Check the address."
+    elif problem.status == 404 and not is_link and has_page(request, "/"):
+        way_on = ("/", "To the start page")
     return page_response(
         request, "message.html", status=problem.status, title=title, message=message, way_on=way_on, bare=is_link
     )

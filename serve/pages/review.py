@@ -11,6 +11,7 @@ from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from ape.passage.edit import EditKind
+from ape.review.edits import guard_words
 from ape.review.filters import ReviewFilter, ReviewStage
 from ape.review.links import UnknownLink, find_link
 from ape.review.paragraph import ReviewParagraph
@@ -64,6 +65,17 @@ KEYS = (
     KeyAction("/", "search", "Replace", "search and replace in the whole book"),
     KeyAction("?", "keys", "More", "all actions and their keys", is_main=True),
 )
+STAGES = {
+    ReviewStage.OPEN: "open",
+    ReviewStage.ACCEPTED: "accepted",
+    ReviewStage.REJECTED: "rejected",
+    ReviewStage.UNDECIDED: "undecided by people",
+    ReviewStage.CHANGED: "written by a person",
+    ReviewStage.COMMENTED: "with comments",
+    ReviewStage.FINDINGS: "with findings",
+    ReviewStage.DISMISSED: "findings dismissed",
+    ReviewStage.REFUSED: "draft refused",
+}
 # Characters that turn the direction of what follows; a reader can't see them.
 _OVERRIDES = frozenset("\u202d\u202e")
 StageQuery = Annotated[str, Query(max_length=40)]
@@ -146,12 +158,13 @@ def _page(request: Request, reviewer: Reviewer, wanted: ReviewFilter, after: int
         chapters=counts.chapters,
         paragraphs=[(ReviewParagraphOut.of(one), list(change_pieces(one))) for one in shown],
         following=_following(reviewer.job.id, wanted, counts, shown, more=more),
-        stages=list(ReviewStage),
+        stages=STAGES,
         kinds=list(counts.kinds),
         guards=list(counts.guards),
         downloads=DOWNLOADS,
         keys=[one for one in KEYS if one.name != "names" or not reviewer.link],
         strip_marks=strip_marks,
+        guard_words=guard_words,
         overrides_in=_overrides_in,
         **guest,
     )

@@ -22,19 +22,22 @@ _ABILITIES = {
 _OTHER_ABILITY = "Its edits pass the same checks as those of any model. How good they are depends on the model."
 _TINY_ABILITY = "It runs anywhere, and shows how the studio works."
 _TINY_WARNING = (
-    f"This is the tiny model. It leaves most faults of a translation as they are, and is meant for trying things out. "
-    f"For real work start the service with --model {LARGE_MODEL} (1.1 GB, 3 GB of memory), or with a model server."
+    "This is the tiny model. It leaves most faults of a translation as they are, and is meant for trying things out."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """The default model in plain words. `warning` says what it can't do, or why there is no model."""
+    """The default model in plain words.
+
+    `warning` says what it can't do, or why there is no model; `remedy` names a better one.
+    """
 
     name: str = ""
     ability: str = ""
     warning: str = ""
     others: int = 0
+    remedy: str = ""
 
 
 async def summarize_model(registry: ModelRegistry) -> ModelSummary:
@@ -48,7 +51,7 @@ async def summarize_model(registry: ModelRegistry) -> ModelSummary:
         return ModelSummary(warning="The model server serves no model.")
     name = models[0].name
     if name in _TINY_MODELS:
-        return ModelSummary(name, _TINY_ABILITY, _TINY_WARNING, len(models) - 1)
+        return ModelSummary(name, _TINY_ABILITY, _TINY_WARNING, len(models) - 1, LARGE_MODEL)
     return ModelSummary(name, _ABILITIES.get(name, _OTHER_ABILITY), "", len(models) - 1)
 
 

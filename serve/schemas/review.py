@@ -44,12 +44,13 @@ class ReviewEditOut(BaseModel):
 
 
 class ReviewFindingOut(BaseModel):
-    """A finding about the text."""
+    """A finding about the text, or about a draft that was refused."""
 
     guard: str
     severity: str
     message: str
     dismissed: bool
+    refused_draft: bool
 
 
 class ReviewCommentOut(BaseModel):
@@ -97,12 +98,22 @@ class ReviewParagraphOut(BaseModel):
             author=one.author,
             updated=one.updated,
             edits=_edits(one),
-            findings=[
-                ReviewFindingOut(guard=f.guard, severity=f.severity, message=f.message, dismissed=one.is_dismissed(f))
-                for f in one.findings
-            ],
+            findings=_findings(one),
             comments=[ReviewCommentOut(author=c.author, at=c.at, text=c.text) for c in one.comments],
         )
+
+
+def _findings(one: ReviewParagraph) -> list[ReviewFindingOut]:
+    return [
+        ReviewFindingOut(
+            guard=found.guard,
+            severity=found.severity,
+            message=found.message,
+            dismissed=one.is_dismissed(found),
+            refused_draft=not one.is_about_text(found),
+        )
+        for found in one.findings
+    ]
 
 
 def _edits(one: ReviewParagraph) -> list[ReviewEditOut]:

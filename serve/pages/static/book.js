@@ -50,15 +50,46 @@ const follow = () => {
 if (["running", "paused"].includes(find("book").dataset.state)) follow();
 addEventListener("pagehide", () => stop?.());
 
-document.addEventListener("submit", (event) => {
-  const { question } = event.target.dataset;
-  if (question && !confirm(question)) event.preventDefault();
+let isLeaving = false;
+document.addEventListener("submit", async (event) => {
+  const { target } = event;
+  const action = target.getAttribute("action");
+  if (target.dataset.question && !confirm(target.dataset.question)) return event.preventDefault();
+  isLeaving = true;
+  if (!changedNames().length || action.includes("/delete")) return undefined;
+  // Another page is opened: names that were typed and not confirmed go first.
+  event.preventDefault();
+  try {
+    await saveNames();
+    (document.querySelector(`form[action="${action}"]`) ?? target).submit(); // the page may have been renewed meanwhile
+  } catch (error) {
+    isLeaving = false;
+    fail(error);
+  }
+  return undefined;
+});
+addEventListener("beforeunload", (event) => {
+  if (!isLeaving && changedNames().length) event.preventDefault();
 });
 
 // Names: what was changed or shown is confirmed; the rest of the ledger goes back as it came.
 const rowsToConfirm = () => {
   const rows = [...document.querySelectorAll("#shown-names tr")];
   return find("more-names") && !find("more-names").hidden ? [...rows, ...find("more-names").rows] : rows;
+};
+
+const isChanged = (row) => {
+  const [target, gender, ignore] = [".target", ".gender", ".ignore"].map((name) => row.querySelector(name));
+  return target.value !== target.defaultValue || ignore.checked !== ignore.defaultChecked
+    || [...gender.options].some((one) => one.selected !== one.defaultSelected);
+};
+const changedNames = () => [...document.querySelectorAll("#names tr[data-id]")].filter(isChanged);
+// What is stored now is what the fields had from the start.
+const keepRow = (row) => {
+  const [target, gender, ignore] = [".target", ".gender", ".ignore"].map((name) => row.querySelector(name));
+  target.defaultValue = target.value;
+  ignore.defaultChecked = ignore.checked;
+  for (const one of gender.options) one.defaultSelected = one.selected;
 };
 
 const withRow = (entity, row) => {
@@ -70,15 +101,21 @@ const withRow = (entity, row) => {
   return { ...entity, target, variants, gender: row.querySelector(".gender").value, status };
 };
 
+const saveNames = async () => {
+  const ledger = await call("GET", `/v1/jobs/${id}/names`, { headers: { Accept: "application/json" } });
+  const rows = new Map(rowsToConfirm().map((row) => [row.dataset.id, row]));
+  const entities = ledger.entities.map((one) => (rows.has(one.id) ? withRow(one, rows.get(one.id)) : one));
+  await call("PUT", `/v1/jobs/${id}/names`, { json: { ...ledger, entities } });
+  for (const row of rows.values()) keepRow(row);
+  return rows.size;
+};
+
 find("confirm")?.addEventListener("click", async () => {
   clear();
   find("confirm").disabled = true;
   try {
-    const ledger = await call("GET", `/v1/jobs/${id}/names`, { headers: { Accept: "application/json" } });
-    const rows = new Map(rowsToConfirm().map((row) => [row.dataset.id, row]));
-    const entities = ledger.entities.map((one) => (rows.has(one.id) ? withRow(one, rows.get(one.id)) : one));
-    await call("PUT", `/v1/jobs/${id}/names`, { json: { ...ledger, entities } });
-    find("names-saved").textContent = `Saved: ${rows.size} names are confirmed.`;
+    const count = await saveNames();
+    find("names-saved").textContent = `Saved: ${count} name${count === 1 ? " is" : "s are"} confirmed.`;
     await reload();
   } catch (error) { fail(error); } finally { find("confirm").disabled = false; }
 });

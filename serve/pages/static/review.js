@@ -88,7 +88,7 @@ const tally = (one, sign) => {
     count(edit.state, sign);
     if (edit.decided && edit.state !== "open") count("decided", sign);
   }
-  count("dismissed", sign * one.findings.filter((finding) => finding.dismissed).length);
+  count("dismissed", sign * one.findings.filter((finding) => finding.dismissed && !finding.refused_draft).length);
 };
 
 const number = (value) => value.toLocaleString("en");
@@ -115,6 +115,16 @@ const readState = (article) => ({
   findings: [...article.querySelectorAll(".findings li")].map((one) => ({ dismissed: one.classList.contains("dismissed") })),
 });
 
+// Why drafts were refused is folded: it says nothing about the text.
+const showRefused = (list, messages) => {
+  const found = [...new Set(messages)];
+  const before = list.parentElement.querySelector(".refused");
+  const summary = make("summary", {}, `A draft was refused: ${found.length} reason${found.length > 1 ? "s" : ""}`);
+  const after = make("details", { className: "refused", open: before?.open ?? false }, summary, make("ul", {}, ...found.map((text) => make("li", {}, text))));
+  before?.remove();
+  if (found.length) list.after(after);
+};
+
 const show = (one) => {
   const article = articleOf(one.id);
   if (!article) return;
@@ -136,11 +146,13 @@ const show = (one) => {
     at = edit.mt_span[1];
   }
   result.replaceChildren(...pieces, same(at));
-  article.querySelector(".findings").replaceChildren(...one.findings.map((finding) => {
+  const list = article.querySelector(".findings");
+  list.replaceChildren(...one.findings.filter((finding) => !finding.refused_draft).map((finding) => {
     const item = make("li", { className: finding.dismissed ? "dismissed" : "" }, finding.message);
     Object.assign(item.dataset, { guard: finding.guard, message: finding.message });
     return item;
   }));
+  showRefused(list, one.findings.filter((finding) => finding.refused_draft).map((finding) => finding.message));
   article.querySelector(".comments").replaceChildren(...one.comments.map((comment) =>
     make("li", {}, make("b", {}, make("bdi", {}, comment.author)), " ", make("span", { dir: "auto" }, comment.text))));
   if (chosen === null) return;

@@ -20,6 +20,9 @@ for (const zone of form.querySelectorAll(".drop")) {
 // A file that misses its place must not replace the page.
 for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 
+// The service knows no time zone of the reader.
+for (const one of document.querySelectorAll("time")) one.textContent = new Date(one.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+
 const chosen = () => ["source", "mt", "bilingual"].filter((name) => find(name).files.length);
 
 // Why the chosen files can't be sent, or "".

@@ -134,7 +134,7 @@ def test_text_outside_the_edits_is_untouched_and_spans_are_exact() -> None:
 
 
 def test_a_reason_names_the_form_and_the_votes() -> None:
-    assert _repair("罗德走了。", "Then Rhodes left.").edits[0].reason == "Rhodes → Rhode: 罗德, 30 of 37"
+    assert _repair("罗德走了。", "Then Rhodes left.").edits[0].reason == "Rhodes → Rhode: 罗德 (in 30 of 37 places)"
 
 
 def test_two_characters_of_one_name_are_left_alone() -> None:

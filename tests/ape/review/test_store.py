@@ -10,7 +10,7 @@ import pytest
 from ape.errors import Conflict, InputError
 from ape.jobs.job import Job
 from ape.passage.edit import EditKind
-from ape.passage.result import Finding, Severity
+from ape.passage.result import Decision, Finding, PostEdit, Severity
 from ape.review.decisions import ReviewAction, ReviewDecision, next_state
 from ape.review.edits import EditOrigin, EditState, edits_of_own_text
 from ape.review.filters import ReviewFilter, ReviewStage
@@ -166,7 +166,7 @@ def test_findings_can_be_dismissed_and_are_counted(reviews: ReviewStore, job: Jo
     version = reviews.paragraph(job.id, "p0").version
     result = a_post_edit(mt, "Anne put her lamp down on the kitchen table.", finding)
     one = reviews.redo(job, "p0", version, result, author="Anna", instruction="", seconds=1.0)
-    assert one.edits[0].doubt == "The guard names warned."
+    assert one.edits[0].doubt == "The guard “names” warned."
     decide(reviews, job, "p0", "dismiss", finding=("names", "A name is missing."))
     summary = summarize(reviews.paragraphs(job.id))
     assert (summary.dismissed, summary.findings["names"]) == (1, 0)
@@ -183,6 +183,31 @@ def test_the_summary_counts_edits_by_state_kind_and_chapter(reviews: ReviewStore
     assert summary.by_chapter[0].open == 0
     assert summary.by_chapter[1].open == summary.edits.open > 0
     assert set(work_seconds(reviews.changes(job.id, after=0))) == {"Anna"}
+
+
+def test_findings_about_a_refused_draft_are_apart_from_those_about_the_text(reviews: ReviewStore, job: Job) -> None:
+    mt = TEXTS[0][1]
+    warning = Finding("names", Severity.WARN, "“his” may refer to Anne.", 0)
+    refusals = [Finding("loop", Severity.REJECT, "It repeats.", 1), Finding("length", Severity.WARN, "It is long.", 2)]
+    result = replace(a_post_edit(mt, mt, *refusals), decision=Decision.REJECTED, attempt=0)
+
+    def redo(given: PostEdit) -> ReviewParagraph:
+        version = reviews.paragraph(job.id, "p0").version
+        return reviews.redo(job, "p0", version, given, author="Anna", instruction="", seconds=1.0)
+
+    def ids(stage: ReviewStage) -> list[str]:
+        return [one.id for one in reviews.paragraphs(job.id, ReviewFilter(stage=stage))]
+
+    assert [one.is_about_text(f) for one in [redo(result)] for f in one.findings] == [False, False]
+    assert (ids(ReviewStage.FINDINGS), ids(ReviewStage.REFUSED)) == ([], ["p0"])
+    one = redo(replace(result, findings=(*refusals, warning)))
+    assert [one.is_about_text(f) for f in one.findings] == [False, False, True]
+    assert ids(ReviewStage.FINDINGS) == ["p0"]
+    kept = redo(replace(a_post_edit(mt, TEXTS[0][2], *refusals), attempt=2))
+    assert [kept.is_about_text(f) for f in kept.findings] == [False, True]
+    assert ids(ReviewStage.REFUSED) == []
+    decide(reviews, job, "p0", "change", text=mt + " Yes.")
+    assert all(map((own := reviews.paragraph(job.id, "p0")).is_about_text, own.findings))
 
 
 def test_filters_find_paragraphs_by_text_kind_and_stage(reviews: ReviewStore, job: Job) -> None:

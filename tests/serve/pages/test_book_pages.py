@@ -129,6 +129,20 @@ def test_a_book_is_dropped_planned_named_started_and_done_in_the_browser(studio:
 
 
 @pytest.mark.browser
+def test_names_that_were_typed_and_not_confirmed_are_kept_by_start(studio: httpx2.Client, page: Tab) -> None:
+    job = send(studio, NAMES, start="false").json()["id"]
+    page.open(address(studio, f"/books/{job}"))
+    page.run("document.querySelector('#names tr[data-id] .target').select()")
+    page.write("Fang Chao")
+    page.run("document.querySelector('#names tr[data-id] .gender').value = 'male'")
+    page.leave("document.querySelector('form[action*=start] button').click()")
+    (entity, *_) = studio.get(f"/v1/jobs/{job}/names").json()["entities"]
+    assert (entity["target"], entity["gender"], entity["status"]) == ("Fang Chao", "male", "confirmed")
+    until(page, "document.querySelector('#state')?.textContent === 'done'")
+    assert "Fang Chao" in studio.get(f"/v1/jobs/{job}/result").text
+
+
+@pytest.mark.browser
 def test_dropped_files_are_uploaded_and_too_large_ones_are_refused_at_once(studio: httpx2.Client, page: Tab) -> None:
     page.open(address(studio, "/books"))
     page.run(DROP.format(json.dumps({"source": "x" * 4_000_000, "mt": "y"})))

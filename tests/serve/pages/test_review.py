@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -13,12 +14,13 @@ import pytest
 from ape.files.hashing import hash_text
 from ape.jobs.job import Job
 from ape.jobs.store import JobStore
+from ape.passage.result import Decision, Finding, Severity
 from ape.review.decisions import ReviewAction, ReviewDecision
 from ape.review.links import create_link
 from ape.review.store import ReviewStore
 from ape.settings import Settings
 from tests.ape.reports.browser import Browser, Tab
-from tests.ape.review.conftest import TEXTS, fill
+from tests.ape.review.conftest import TEXTS, a_post_edit, fill
 from tests.serve.book_library import service, settings_in
 
 PICTURED = ("Anne rit 😀 de sa lampe.", "Anne laughs 😀😀 of his lamp.", "Anne laughs 😀😀 at her lamp.")
@@ -235,6 +237,34 @@ def test_a_stale_page_says_who_changed_the_paragraph(
     assert "changed by Ben" in tab.run('document.querySelector("#problem").textContent')
     assert tab.run('document.querySelector(".edit").classList.contains("rejected")')
     press(tab, "a", "Accepted")
+
+
+def test_why_a_draft_was_refused_is_folded_and_can_not_be_dismissed(
+    client: httpx2.Client, job: Job, reviews: ReviewStore, tab: Tab
+) -> None:
+    one = reviews.paragraph(job.id, "p1")
+    findings = (Finding("loop", Severity.REJECT, "It repeats.", 1), Finding("loop", Severity.REJECT, "It repeats.", 2),
+                Finding("length", Severity.REJECT, "It is long.", 2))  # fmt: skip
+    result = replace(a_post_edit(TEXTS[1][1], TEXTS[1][1], *findings), decision=Decision.REJECTED, attempt=0)
+    reviews.redo(job, "p1", one.version, result, author="Anna", instruction="", seconds=1.0)
+    tab.open(address(client, job, "chapter=&stage=refused"))
+    folded = "document.querySelector('[data-id=p1] details.refused')"
+    said = f"{folded}.querySelector('summary').textContent"
+    assert tab.run("document.querySelectorAll('.paragraph').length") == 1
+    assert tab.run(said) == "A draft was refused: 2 reasons"
+    assert tab.run(f"!{folded}.open && !document.querySelector('[data-id=p1] .findings li')")
+    tab.run("document.querySelector('.paragraph').click()")
+    press(tab, "d", "This paragraph has no findings")
+    tab.press("c")
+    tab.write("Do it by hand.")
+    save(tab)
+    until(tab, 'document.querySelector(".comments").textContent.includes("by hand")')
+    assert tab.run(said) == "A draft was refused: 2 reasons"
+    tab.press("e")
+    until(tab, '!!document.querySelector(".target textarea")')
+    tab.run('document.querySelector(".target textarea").value = "It rained on the town."')
+    save(tab)
+    until(tab, f"!{folded}")
 
 
 def test_a_guest_reviews_by_link_and_sees_nothing_else(

@@ -45,6 +45,11 @@ def test_nothing_else_is_served(service: httpx2.Client, path: str) -> None:
     assert service.get(path).status_code == 404
 
 
+def test_a_page_that_is_not_there_leads_to_the_start(service: httpx2.Client) -> None:
+    page = service.get("/nothing", headers={"Accept": "text/html"})
+    assert (page.status_code, '<a href="/">To the start page</a>' in page.text) == (404, True)
+
+
 def test_an_error_is_a_page_for_people_and_json_for_programs(service: httpx2.Client) -> None:
     for_people = service.get("/nowhere", headers={"Accept": "text/html"})
     assert (for_people.status_code, "<h1>Not found</h1>" in for_people.text) == (404, True)
