@@ -50,7 +50,7 @@ class ReviewFindingOut(BaseModel):
     severity: str
     message: str
     dismissed: bool
-    refused_draft: bool
+    refused_draft: bool = False
 
 
 class ReviewCommentOut(BaseModel):

@@ -129,6 +129,13 @@ def test_a_replacement_is_previewed_then_made(client: httpx2.Client, job: str) -
     assert client.post(f"{job}/replace", json=search | {"paragraphs": chosen}).status_code == 409
 
 
+def test_the_preview_of_a_replacement_has_findings_about_the_text(client: httpx2.Client, job: str) -> None:
+    found = client.post(f"{job}/search", json={"find": "kitchen table", "replacement": "kitchen table 99"})
+    assert found.status_code == 200, found.text
+    findings = [one for place in found.json()["paragraphs"] for one in place["findings"]]
+    assert [(one["guard"], one["refused_draft"]) for one in findings] == [("numbers", False)]
+
+
 @pytest.mark.parametrize("find", ["a{1000000000}", "(?:(?:(?:a?){900}){900}){900}"])
 def test_an_expression_that_explodes_is_refused_and_holds_nobody_up(
     client: httpx2.Client, job: str, find: str, monkeypatch: pytest.MonkeyPatch
