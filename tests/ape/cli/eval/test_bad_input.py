@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -94,13 +92,11 @@ def test_a_language_that_a_metric_is_not_defined_for_is_not_applicable(here: Run
     assert score["not_applicable"]
 
 
-def test_one_file_may_be_standard_input(here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_file_may_be_standard_input(here: Run, tmp_path: Path) -> None:
     write(tmp_path, human=HUMAN)
     words = ("eval", "score", "--system", "mine=-", "--reference", "human.txt", "--metric", "chrf", "--json")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(HUMAN.encode())))
-    assert json.loads(here(*words).stdout)["scores"][0]["score"] == 100
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The fog lifted.\n")))
-    assert "and line 1 of stdin, there are 3 lines" in here(*words).stderr
+    assert json.loads(here(*words, stdin=HUMAN).stdout)["scores"][0]["score"] == 100
+    assert "and line 1 of stdin, there are 3 lines" in here(*words, stdin="The fog lifted.\n").stderr
     done = here(*words, "--source", "-")
     assert done.returncode == 2
     assert "Only one file can be -" in done.stderr
@@ -113,9 +109,8 @@ def test_one_file_may_be_standard_input(here: Run, tmp_path: Path, monkeypatch: 
         '\ufeff{"reference": "The fog lifted.", "mt": "The fog lifted."}\n',
     ],
 )
-def test_either_kind_of_table_may_be_standard_input(here: Run, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(table.encode())))
-    done = here("eval", "score", "-", "--metric", "chrf", "--json")
+def test_either_kind_of_table_may_be_standard_input(here: Run, table: str) -> None:
+    done = here("eval", "score", "-", "--metric", "chrf", "--json", stdin=table)
     assert json.loads(done.stdout)["scores"][0]["score"] == 100
 
 
