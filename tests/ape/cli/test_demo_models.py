@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ape.models import DEFAULT_MODEL, LARGE_MODEL
+from ape.models import CATALOGUE, DEFAULT_MODEL, LARGE_MODEL, is_cached
+from ape.settings import load_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.subprocess]
 
@@ -29,8 +29,9 @@ def test_the_demo_runs_on_the_small_model(smollm2: Path, tmp_path: Path) -> None
     assert len(printed.splitlines()) < 40
 
 
-@pytest.mark.skipif("APE_TEST_LARGE_MODEL" not in os.environ, reason="takes minutes: set APE_TEST_LARGE_MODEL=1")
-def test_the_demo_runs_on_the_large_model(tmp_path: Path) -> None:
+def test_the_demo_runs_on_the_large_model_where_it_is_cached(tmp_path: Path) -> None:
+    if not is_cached(CATALOGUE[LARGE_MODEL], cache=load_settings().cache):
+        pytest.skip(f"{LARGE_MODEL} is not in the cache")
     printed = short_demo(LARGE_MODEL, tmp_path)
     changed = re.search(r"(\d+) changes in \d+ of 2 passages", printed)
     assert changed
