@@ -154,8 +154,10 @@ def test_caveats_of_the_set_stand_on_the_page_and_in_a_comparison_read_again(tmp
     over = replace(over, corpus=replace(over.corpus, caveats=(caveat,)))
     found = compared(ready_system("better", BETTER, over, given="@b"), over=over)
     assert f"<dt>Caveat 1</dt><dd><bdi>{caveat}</bdi></dd>" in page_of(found, tmp_path)
-    write_comparison(tmp_path / "run", found, build_manifest(found, command=["ape"], files=[]))
-    assert read_saved_comparison(tmp_path / "run").data.corpus.caveats == (caveat,)
+    run = tmp_path / "run"
+    run.mkdir()
+    write_comparison(run, found, build_manifest(found, command=["ape"], files=[]))
+    assert read_saved_comparison(run).data.corpus.caveats == (caveat,)
 
 
 def test_single_counts_are_in_the_singular(tmp_path: Path) -> None:
