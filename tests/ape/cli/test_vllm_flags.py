@@ -46,7 +46,7 @@ def base(tmp_path: Path) -> Path:
     [
         (["--engine", "vllm"], "needs a model: set `model` to a directory or hub id. See --model."),
         (["--engine", "vllm", "--model", "tiny", "--adapter", "x"], "adapters must be NAME=VALUE pairs"),
-        (["--engine", "vllm", "--model", "tiny", "--adapter", "a=b", "--adapter", "a=c"], "adapters must not repeat a name"),
+        (["--engine", "vllm", "--model", "tiny", "--adapter", "a=b", "--adapter", "a=c"], "must not repeat a name"),
         (["--url", "http://127.0.0.1:9/v1", "--adapter", "a=b"], "--adapter is for the embedded engine"),
         (["--adapter", "a=b"], "The adapter a (b) can't be served. There is no directory b."),
         (["--", "--dtype", "float32"], "'--dtype' is not a known flag"),
