@@ -43,11 +43,12 @@ class MetricX:
 @cache
 def _load(checkpoint: str) -> MetricPredictor:
     try:
-        import torch
         from metricx24.models import MT5ForRegression  # type: ignore[import-not-found]
-        from transformers import AutoTokenizer
     except ImportError as error:
         raise InputError(f"MetricX is not installed. Type: pip install '{_PACKAGE}'", field="metric") from error
+    import torch
+    from transformers import AutoTokenizer
+
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(_TOKENIZER)
         model: Any = MT5ForRegression.from_pretrained(checkpoint).eval()
