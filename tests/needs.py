@@ -33,8 +33,9 @@ FIXTURE_MARKERS: Mapping[str, str] = {
     "smollm2": "model",
 }
 # Modules that take five seconds or more in all, by `--durations`, and whose subject has quicker tests elsewhere:
-# measurements, studies of published data, and tests of whole commands.
+# measurements, studies of published data, and tests of whole commands and of books in the service.
 SLOW_MODULES = (
+    "ape/batch/test_batch.py",
     "ape/books/test_aligner.py",
     "ape/books/test_hostile_packages.py",
     "ape/books/test_hostile_patterns.py",
@@ -51,6 +52,12 @@ SLOW_MODULES = (
     "finetune/data/test_build.py",
     "finetune/export/test_gguf_lora.py",
     "finetune/training/test_edit_filter.py",
+    "serve/middleware/test_connections.py",
+    "serve/routes/test_books.py",
+    "serve/routes/test_jobs.py",
+    "serve/routes/test_names.py",
+    "serve/routes/test_openapi.py",
+    "serve/test_faults.py",
 )
 STARTS_PROCESSES = frozenset({"browser", "postgresql", "ray", "subprocess", "vllm"})
 _MODULE_MARKERS = re.compile(r"^pytestmark = .*", re.MULTILINE)
