@@ -53,6 +53,7 @@ SLOW_MODULES = (
     "finetune/export/test_gguf_lora.py",
     "finetune/training/test_edit_filter.py",
     "serve/middleware/test_connections.py",
+    "serve/routes/test_batches.py",
     "serve/routes/test_books.py",
     "serve/routes/test_jobs.py",
     "serve/routes/test_names.py",
