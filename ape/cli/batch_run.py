@@ -68,7 +68,7 @@ def _print_plan(plan: BatchPlan, folder: BatchFolder) -> None:
         typer.echo(f"Left out: {len(plan.problems):,} books")
         for one in plan.problems[:_LISTED]:
             typer.echo(f"  line {one['line']}: {one['message']}")
-    typer.echo(f"Next: ape batch run {folder.place}")
+    typer.echo(f"Next: ape batch run {folder.place}, with the same engine flags")
 
 
 def run_plan(

@@ -34,7 +34,9 @@ def build_corpus(given: Sequence[RawDocument], rules: CorpusRules, *, name: str 
     systems = tuple(given[0].outputs)
     if not systems:
         raise InputError(
-            f"{given[0].location}: there is no output of any system. Give at least one system.", field="system"
+            f"{given[0].location}: there is no output of any system. Give at least one system; a row of JSON has"
+            " them in `systems`, by name.",
+            field="system",
         )
     for document in given:
         _check_systems(document, systems)

@@ -37,6 +37,7 @@ def test_a_library_is_planned_run_and_put_together(here: Run, tmp_path: Path) ->
     with run_delayed_server(0.0, log) as url:
         planned = here("batch", "plan", str(manifest), "-o", place, "--url", url)
         assert planned.returncode == 0, planned.stderr
+        assert f"Next: ape batch run {place}, with the same engine flags" in planned.stdout
         assert "3 books" in planned.stdout
         ran = ape(tmp_path, "run", place, "--url", url, "--concurrency", "4", "--cpus", "0.5")
         assert ran.returncode == 3, ran.stderr
